@@ -1,4 +1,5 @@
-import { type PLAY_TIMES, readingsOf } from './play-referrer.ts';
+import type { PLAY_TIMES } from './play-referrer.ts';
+import { readingsOf } from './referrer.ts';
 
 /** What `/fetch-token` reports about a device, as far as it helps to find its click. */
 export type DeviceReport = {

@@ -31,6 +31,7 @@ export { findLatestClick } from './latest-click.ts';
 export { type Attribution, MAX_REFUSED } from './match.ts';
 export { type AdItems, findAdItems, type NetworkAd } from './network-ad.ts';
 export { PLAY_TIMES } from './play-referrer.ts';
+export { referrerWarnings } from './referrer.ts';
 export { METHODS, ruleOf } from './rules/list.ts';
 export { MAX_EXPLAINED } from './rules/probabilistic.ts';
 export { isImpressionId } from './rules/rule.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { exactJsonOrNull } from '#lib/encoding/exact-json';
 import { adId, type NetworkAd } from './network-ad.ts';
-import { readingsOf } from './play-referrer.ts';
+import { readingsOf } from './referrer.ts';
 
 // An install that follows a Meta ad on Android has an install referrer that names the ad, encrypted with a key of the advertiser's app.
 // Source: developers.facebook.com/docs/app-ads/install-referrer

@@ -1,4 +1,5 @@
 import { CLICK_ID_PARAMETERS, NETWORKS } from '#networks';
+import { readingsOf } from './referrer.ts';
 
 /** What a device's Google Play reports beside the install referrer, under Google's names. Seconds since 1970; 0 is unknown. */
 export const PLAY_TIMES = [
@@ -16,21 +17,8 @@ export type PlayReferrer = {
   click_ids: Record<string, string>;
 } & Partial<Record<PlayTime, number>>;
 
-const MAX_DECODED = 3;
 /** As of a click's parameters: a longer one would be cut, and useless. */
 const MAX_CLICK_ID_CHARACTERS = 256;
-
-/** The parameters of an install referrer, as it is and as decoded once and twice: it may have been encoded on the way. */
-export function* readingsOf(referrer: string | undefined): Generator<URLSearchParams> {
-  for (let text = referrer ?? '', reading = 0; reading < MAX_DECODED; reading++) {
-    yield new URLSearchParams(text);
-    try {
-      text = decodeURIComponent(text);
-    } catch {
-      return;
-    }
-  }
-}
 
 function clickIdsOf(referrer: string | undefined): Record<string, string> {
   for (const parameters of readingsOf(referrer)) {
@@ -38,7 +26,7 @@ function clickIdsOf(referrer: string | undefined): Record<string, string> {
       ([name, value]) =>
         CLICK_ID_PARAMETERS.has(name) && value !== '' && value.length <= MAX_CLICK_ID_CHARACTERS,
     );
-    if (found.length > 0) return Object.fromEntries(found.toReversed());
+    if (found.length > 0) return Object.fromEntries(found);
   }
   return {};
 }

@@ -26,6 +26,7 @@ export { EventEnvelope, fieldsOf, keysOfEnvelope, sentKeyOf } from './envelope.t
 export { ClickCountry, ClickParams, MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from './events/click.ts';
 export type { StoreEvent } from './events/store.ts';
 export { HOURS_KEPT_DAYS, hourIdOf, hourOfId } from './hours.ts';
+export { groupedAs, storedAs } from './joined-networks.ts';
 export type {
   ClientTotal,
   ColumnType,

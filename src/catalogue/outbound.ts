@@ -1,4 +1,5 @@
 import { CUSTOM_OUTBOUND } from './events/custom.ts';
+import { groupedAs } from './joined-networks.ts';
 import { findKind, type LoggedEvent } from './logged-event.ts';
 import type { Segment } from './segments.ts';
 
@@ -46,7 +47,7 @@ export function passesFilter(filter: OutboundFilter, { segment, creativeId }: Fa
   const { network, country, os, campaign_id, paid_only } = filter;
   if ((paid_only || campaign_id !== undefined) && !creativeId) return false;
   return (
-    (network === undefined || segment.network === network) &&
+    (network === undefined || groupedAs('network', segment.network) === network) &&
     (country === undefined || segment.country === country) &&
     (os === undefined || segment.os === os)
   );

@@ -1,31 +1,13 @@
 import { capitalized } from '#lib/format';
 import { containsText } from '#lib/search';
-import { MEDIA_SOURCE_NAMES } from '#networks';
+import { MEDIA_SOURCE_NAMES, OTHER_NETWORKS } from '#networks';
 import type { DimensionName } from './dimensions.ts';
 
-/** The names of networks and mediators as they write them, by `media_source`. Of these, nothing but the name is known. */
-const NETWORK_NAMES: Readonly<Record<string, string>> = {
-  ...MEDIA_SOURCE_NAMES,
-  adcolony: 'AdColony',
-  amazon: 'Amazon',
-  aps: 'Amazon Publisher Services',
-  bidmachine: 'BidMachine',
-  bigo: 'BIGO Ads',
-  bytedance: 'Pangle',
-  chartboost: 'Chartboost',
-  digitalturbine: 'Digital Turbine',
-  fyber: 'DT Exchange',
-  google_ad_manager: 'Google Ad Manager',
-  inmobi: 'InMobi',
-  mobilefuse: 'MobileFuse',
-  mytarget: 'myTarget',
-  ogury: 'Ogury',
-  pangle: 'Pangle',
-  smaato: 'Smaato',
-  tapjoy: 'Tapjoy',
-  verve: 'Verve',
-  yandex: 'Yandex',
-};
+/** The names of networks and mediators as they write them, by `media_source`. */
+const NETWORK_NAMES: Readonly<Record<string, string>> = Object.fromEntries([
+  ...OTHER_NETWORKS.flatMap(({ id, name, aliases = [] }) => [id, ...aliases].map((known) => [known, name])),
+  ...Object.entries(MEDIA_SOURCE_NAMES),
+]);
 
 const FORMAT_NAMES: Readonly<Record<string, string>> = {
   app_open: 'App open',

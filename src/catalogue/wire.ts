@@ -8,8 +8,9 @@ import {
   requiredNameOrNumber,
   requiredText,
 } from '#lib/input/fields';
-import { keeps } from '#lib/input/keeps';
-import { descriptive, replaceable, replacedIfMalformed } from '#lib/input/leniency';
+import { keeps, keptBy } from '#lib/input/keeps';
+import { descriptive, identifier, replaceable, replacedIfMalformed } from '#lib/input/leniency';
+import { placeholderName } from '#lib/input/placeholder';
 import { timestamp } from '#lib/timestamp';
 import { ATT_STATUSES, limitsTracking, NOT_UNDERSTOOD, readAttStatus, readGrant, readLimit } from '#networks';
 
@@ -22,11 +23,23 @@ const MAX_PROPERTIES_JSON = 4096;
 /** The name shown in reports in place of a malformed one. */
 export const UNKNOWN = 'unknown';
 
-export const key = () => descriptive(optionalTextOrNumber(MAX_KEY));
+const oneKey = identifier(optionalTextOrNumber(MAX_KEY));
+export const key = () => descriptive(oneKey);
 export const dayNumber = () => descriptive(optionalCount(MAX_DAY_NUMBER));
 export const runningTotal = () => descriptive(optionalNumber(Number.MAX_SAFE_INTEGER));
+/** Refuses a name that is a placeholder, but for the one that would replace it. */
+export function telling<Schema extends z.ZodType<string>>(schema: Schema): Schema {
+  const reasonOf = (name: string) => (name.toLowerCase() === UNKNOWN ? null : placeholderName(name));
+  const isKept = keptBy(schema);
+  const checked = schema.superRefine((name, ctx) => {
+    const message = reasonOf(name);
+    if (message !== null) ctx.addIssue({ code: 'custom', message });
+  });
+  return keeps(checked, (value) => isKept(value) && reasonOf(String(value)) === null);
+}
+
 /** A name by which events are grouped. It is required, but revenue must not be lost because of a malformed one. */
-export const grouping = () => replaceable(requiredNameOrNumber(), UNKNOWN);
+export const grouping = () => replaceable(telling(requiredNameOrNumber()), UNKNOWN);
 
 export const flag = () =>
   z
@@ -109,9 +122,9 @@ export const sharingProperties = {
   /** Whether the person consents to personalized ads. */
   ad_personalization: grant(),
   /** The advertising id (IDFA or Google's). It is given to be passed on, so unlike the ids of an installation it is stored as it is. */
-  advertising_id: descriptive(optionalName(64)),
+  advertising_id: descriptive(identifier(optionalName(64))),
   /** Apple's id for the vendor, likewise. */
-  vendor_id: descriptive(optionalName(64)),
+  vendor_id: descriptive(identifier(optionalName(64))),
 };
 
 const deviceProperties = {

@@ -1,4 +1,4 @@
-import { toNanos } from '#lib/money';
+import { nanosOf } from '#lib/money';
 import { toNetwork } from '#networks';
 
 // Reports with a row for each impression: CSV, up to hundreds of megabytes, read as they arrive and summed up by network.
@@ -100,11 +100,11 @@ export async function sumByNetwork(
     const network = demand.get(sent) ?? demandOf(sent);
     demand.set(sent, network);
     if (demand.size > MAX_NETWORKS) throw new Error(`the report has more than ${MAX_NETWORKS} networks`);
-    const amount = Number(fields[places.revenue]?.trim() || '0');
-    if (!Number.isFinite(amount)) throw new Error('the report has a revenue that is not a number');
+    const nanos = nanosOf(fields[places.revenue]?.trim() || '0');
+    if (nanos === null) throw new Error('the report has a revenue that is not a number');
     const sum = sums.get(network) ?? { impressions: 0, nanos: 0n };
     sum.impressions++;
-    if (amount > 0) sum.nanos += toNanos(amount);
+    if (nanos > 0n) sum.nanos += nanos;
     sums.set(network, sum);
   }
   return sums;

@@ -1,8 +1,19 @@
 import * as z from 'zod';
 import { apiCaller } from '#audit';
 import { database } from '#db';
-import { type AppContext, AppError, type Endpoint, EXAMPLE, endpoint, idOf, missing, pageOf } from '#http';
+import {
+  type AppContext,
+  AppError,
+  addWarnings,
+  type Endpoint,
+  EXAMPLE,
+  endpoint,
+  idOf,
+  missing,
+  pageOf,
+} from '#http';
 import { list } from '#http/answers';
+import { placeholderFault, placeholderId } from '#lib/input/placeholder';
 import { linkFor, NETWORKS, serverLinksFor } from '#networks';
 import { findApplicationByKey, ownApplication } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
@@ -70,7 +81,11 @@ function idempotencyKey(c: AppContext): string | undefined {
   if (key && key.length > 128) {
     throw new AppError('invalid_request', 'Idempotency-Key must be at most 128 characters');
   }
-  return key || undefined;
+  const fault = placeholderFault('Idempotency-Key', key ?? '', placeholderId);
+  if (fault === null) return key || undefined;
+  // It names no request: two that share it are not the same. The answer's body has a fixed form.
+  addWarnings(c.res, [fault]);
+  return undefined;
 }
 
 export const creativeEndpoints: Endpoint[] = [

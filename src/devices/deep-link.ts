@@ -16,7 +16,7 @@ async function readDeepLink(env: Env, applicationId: string, tokenOrId: string) 
 }
 
 /**
- * What the app opens: the deep link of the link that it was opened by, else of the creative that the device is attributed to. Null if there is
+ * What the app opens: the deep link of the first of these creatives that is known, by the token of its link or its id. Null if there is
  * none, and if it cannot be read: a device gets its token either way. At most 60 s out of date.
  */
 export async function deepLinkOf(

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PLAY_TIMES } from '#attribution';
+import { PLAY_TIMES, referrerWarnings } from '#attribution';
 import { applicationProperties, sharingProperties } from '#catalogue';
 import {
   type Fault,
@@ -13,7 +13,16 @@ import {
   requiredName,
   requiredText,
 } from '#http';
-import { descriptive, replaceable, withWarnings } from '#lib/input/leniency';
+import {
+  addWarning,
+  descriptive,
+  dropped,
+  identifier,
+  naming,
+  replaceable,
+  withWarnings,
+} from '#lib/input/leniency';
+import { addressIn } from '#lib/network';
 import { isTimezone } from '#lib/time';
 import { timestamp, timeWarnings } from '#lib/timestamp';
 
@@ -25,7 +34,16 @@ const playTimes = () =>
     (typeof PLAY_TIMES)[number],
     ReturnType<typeof playTime>
   >;
-const identity = () => descriptive(optionalTextOrNumber(128));
+const identity = () => descriptive(identifier(optionalTextOrNumber(128)));
+
+/** As long as a body may be. */
+const MAX_REFERRER_SENT = 65_536;
+
+const deviceAddress = () =>
+  identifier(optionalText(512)).transform((sent) => {
+    if (typeof sent !== 'string') return sent;
+    return addressIn(sent) ?? (dropped('is not an IP address; counted as absent') as never);
+  });
 
 /** Body of `POST /fetch-token`, and an item of `POST /fetch-token/batch`. */
 export const DeviceMetrics = z.lazy(() =>
@@ -47,22 +65,22 @@ export const DeviceMetrics = z.lazy(() =>
             window_height: pixels(),
             window_width: pixels(),
             /** The backend's own name for the device. The same name returns the same device. */
-            device_id: optionalTextOrNumber(),
+            device_id: identifier(optionalTextOrNumber()),
             /** ISO 3166, in any form of `toCountryCode`. */
             country: descriptive(optionalCountry()),
-            /** The result of the Play Install Referrer. It may be long, because it also carries an ad's own parameters. */
-            install_referrer: descriptive(optionalText(4096)),
+            /** The result of the Play Install Referrer, of which attribution reads the first part if it is long. */
+            install_referrer: descriptive(optionalText(MAX_REFERRER_SENT)),
             /** What the Play Install Referrer reports beside it. */
             ...playTimes(),
-            click_id: descriptive(optionalText(128)),
+            click_id: descriptive(identifier(optionalText(128))),
             /** The AdServices token of an iOS app, which Apple resolves to an ad of Apple Ads. */
-            adservices_token: descriptive(optionalText(8192)),
+            adservices_token: descriptive(identifier(optionalText(8192))),
             /** The last segment of a tracking link, if the application was opened by a deep link. */
-            creative_token: descriptive(optionalText(128)),
+            creative_token: descriptive(identifier(optionalText(128))),
             /** The network that brought the device, if the sender knows it, as an import does. */
-            network: descriptive(optionalName(64)),
+            network: descriptive(naming(optionalName(64))),
             /** The device's own address, not the backend's. Only its keyed hash is compared; the address is not stored. */
-            ip: descriptive(optionalText(64)),
+            ip: descriptive(deviceAddress()),
           },
           { error: (issue) => (issue.input === undefined ? 'is required' : 'must be an object') },
         ),
@@ -79,8 +97,20 @@ export const DeviceMetrics = z.lazy(() =>
       },
       { error: 'The body must be a JSON object' },
     )
-    .transform(withWarnings),
+    .transform(withWarnings)
+    .transform(withReferrerWarnings),
 );
+
+/** Names what of the referrer is not read, or not as it was meant. */
+function withReferrerWarnings<
+  Metrics extends { data: { install_referrer?: string | undefined }; warnings: Fault[] },
+>(metrics: Metrics): Metrics {
+  const path = 'data.install_referrer';
+  for (const message of referrerWarnings(metrics.data.install_referrer))
+    addWarning(metrics, { path, message });
+  return metrics;
+}
+
 export type DeviceMetrics = z.infer<typeof DeviceMetrics>;
 
 /** What of a device's message was dropped or replaced, as the answer and the device's explanation list it. */
@@ -88,9 +118,6 @@ export const deviceWarnings = ({ created_at, warnings }: DeviceMetrics, now: num
   ...timeWarnings(created_at, now),
   ...warnings,
 ];
-
-/** What clients send if they have no id. The last is an id that many early Android devices share. */
-const NOT_AN_ID = /^(?:[0-]*|null|undefined|unknown|none|nan|9774d56d682e549c)$/i;
 
 /** The name of a test build's device. */
 export const testNameOf = (name: string): string => `test:${name}`;
@@ -104,7 +131,7 @@ export function identityOf({ data, asid, ifv, ga, aid, lat, dev }: DeviceMetrics
   if (data.device_id) return named(data.device_id);
   const installation = { asid, ifv, ...(lat ? {} : { ga, aid }) };
   for (const [kind, id] of Object.entries(installation)) {
-    if (id && !NOT_AN_ID.test(id)) return named(`${kind}:${id}`);
+    if (id) return named(`${kind}:${id}`);
   }
   return null;
 }

@@ -14,8 +14,11 @@ import { placingAds } from './placing-ads.ts';
 import { signToken } from './token.ts';
 import { TokenRows } from './token-rows.ts';
 
-/** A device's token, and the creative that the device is attributed to. */
-export type IssuedToken = { token: string; creativeId: string | null };
+/**
+ * A device's token, and the creative that the device is attributed to. `followedId`: that of the link which led to this request, which may be another
+ * if the device was known before; null if no link is known.
+ */
+export type IssuedToken = { token: string; creativeId: string | null; followedId: string | null };
 
 /**
  * Creates devices (or finds those with the same identity) and a token for each, in the order of `metrics`. However many there are, this
@@ -77,7 +80,32 @@ export async function fetchTokens(
       opened.map(({ device: { shard, device } }) => ({ shard, deviceId: device.id })),
     ),
   ]);
-  return Promise.all(drafts.map((draft) => tokenOf(env, application.id, draft, devices, now, expiresAt)));
+  const followed = linksFollowed(attribute, candidates, devices);
+  return Promise.all(
+    drafts.map(async (draft) => ({
+      ...(await tokenOf(env, application.id, draft, devices, now, expiresAt)),
+      followedId: followed.get(draft.claim) ?? null,
+    })),
+  );
+}
+
+/**
+ * The creatives whose links led to devices that were known before, by their claims. Nothing is credited for them: a device keeps its attribution,
+ * but its person expects what the link promised that was just followed.
+ */
+function linksFollowed(
+  attribute: Awaited<ReturnType<typeof prepareAttribution<Draft>>>,
+  candidates: readonly Draft[],
+  devices: ReadonlyMap<string, FoundDevice>,
+): Map<string, string> {
+  const returned = candidates.filter(({ claim, deviceId }) => devices.get(claim)?.device.id !== deviceId);
+  const attributed = attribute(returned);
+  return new Map(
+    returned.flatMap(({ claim }, index) => {
+      const { creative_id, ambiguous } = attributed[index]?.attribution ?? {};
+      return creative_id && !ambiguous ? [[claim, creative_id] as const] : [];
+    }),
+  );
 }
 
 /** Creates the devices of these drafts in their counters, or finds them there. */
@@ -113,7 +141,7 @@ async function tokenOf(
   devices: ReadonlyMap<string, FoundDevice>,
   now: number,
   expiresAt: number,
-): Promise<IssuedToken> {
+): Promise<Omit<IssuedToken, 'followedId'>> {
   const found = devices.get(claim);
   if (!found) throw new Error('Each token has a device');
   const { shard, device } = found;

@@ -35,7 +35,9 @@ export {
 } from './errors.ts';
 export { everyRequest } from './every-request.ts';
 export { givingWay, noteArrival } from './giving-way.ts';
+export { HeldKinds, type RequestSample } from './held-kinds.ts';
 export { LookupCache } from './lookup-cache.ts';
+export { ACCEPTED, noteAbsent, readAbsent } from './note-absent.ts';
 export { addressOf, callerNetwork, requireWithin } from './rate-limit.ts';
 export { inReportSlot, requireReportSlot } from './report-slots.ts';
 export { exactJsonBody, jsonBody, limitBody, MAX_JSON_BODY_BYTES, readAs, toFaults } from './validate.ts';

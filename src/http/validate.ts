@@ -4,7 +4,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import type * as z from 'zod';
 import { gunzip } from '#lib/encoding/deflate';
-import { parseExactJson } from '#lib/encoding/exact-json';
+import { hasLongNumber, parseExactJson } from '#lib/encoding/exact-json';
 import type { Fault } from '#lib/input/fields';
 import { nearest } from '#lib/nearest';
 import type { AppContext, AppEnv } from './context.ts';
@@ -98,6 +98,8 @@ async function readBody(c: AppContext): Promise<void> {
   }
   // Hono's cache holds promises, whatever its type says.
   Object.assign(c.req.bodyCache, { text: Promise.resolve(text) });
+  // Identifiers may come as numbers of more digits than `JSON.parse` keeps.
+  if (hasLongNumber(text)) c.req.json = async () => parseExactJson(text) as never;
 }
 
 // A request without a body is treated as `{}`, so that the answer names the required fields.

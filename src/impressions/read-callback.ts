@@ -1,16 +1,17 @@
 import { type Fault, invalidRequest } from '#http';
 import { currencyDayFault, isCurrencyOfAnyDay } from '#lib/currencies';
-import { divideRounded, parseDecimal } from '#lib/decimal';
+import { divideRounded, readDecimal } from '#lib/decimal';
 import { COUNTRY_CODE_FAULT, toCountryCode } from '#lib/input/country';
-import { NANOS_LIMIT, toNanos } from '#lib/money';
+import { placeholderFault, placeholderId, placeholderName } from '#lib/input/placeholder';
+import { NANOS_LIMIT, nanosOf } from '#lib/money';
 import { iso } from '#lib/time';
 import { EARLIEST, readEpochOrText } from '#lib/timestamp';
 import { type ImpressionTemplate, toNetwork } from '#networks';
 
 /** What a callback tells of an impression. */
 export type Impression = {
-  /** The platform's id, as text: it may have more digits than a number keeps. */
-  id: string;
+  /** The platform's id, as text: it may have more digits than a number keeps. Null if it sent a placeholder: then each callback is its own. */
+  id: string | null;
   nanos: number;
   currency: string;
   /** What names the device; null if the callback names none. */
@@ -28,9 +29,6 @@ export type Impression = {
 const MAX_ID = 400;
 const MAX_NAME = 256;
 const UNKNOWN = 'unknown';
-
-/** A macro that the platform did not replace. */
-const MACRO = /^(?:\{.*\}|%%.*%%|__.*__)$/s;
 
 const DIVISOR = { unit: 1n, micros: 1_000_000n, ecpm: 1_000n } as const satisfies Record<
   ImpressionTemplate['scale'],
@@ -50,18 +48,24 @@ export function readCallback(
 ): Impression {
   const faults: Fault[] = [];
   const warnings: Fault[] = [];
-  const parameter = (name: string | null): string => {
-    const text = (name === null ? '' : Object.hasOwn(query, name) ? query[name] : '') ?? '';
-    const plain = text.trim().toWellFormed().replaceAll('\0', '');
-    return MACRO.test(plain) ? '' : plain;
+  const sentAs = (name: string): string => (Object.hasOwn(query, name) ? query[name] : '') ?? '';
+  const parameter = (name: string | null, reasonOf = placeholderName): string => {
+    if (name === null) return '';
+    const plain = sentAs(name).trim().toWellFormed().replaceAll('\0', '');
+    const fault = placeholderFault(name, plain, reasonOf);
+    if (fault) warnings.push(fault);
+    return fault ? '' : plain;
   };
-  const id = parameter(template.id);
-  if (id === '') faults.push({ path: template.id, message: 'is required: it identifies the impression' });
+  const id = parameter(template.id, placeholderId);
+  // A platform does not send a callback again, so one whose id says nothing is counted rather than lost.
+  if (sentAs(template.id).trim() === '')
+    faults.push({ path: template.id, message: 'is required: it identifies the impression' });
   if (id.length > MAX_ID) faults.push({ path: template.id, message: `must be at most ${MAX_ID} characters` });
   const sent = parameter(template.amount);
-  const amount = Number(sent);
+  const decimal = readDecimal(sent);
+  const amount = Number(decimal);
   let nanos = 0n;
-  if (sent === '' || parseDecimal(sent.replace(/^-/, '')) === null || !Number.isFinite(amount)) {
+  if (decimal === null) {
     faults.push({
       path: template.amount,
       message: sent === '' ? 'is required: it is the amount' : 'must be a number',
@@ -69,7 +73,8 @@ export function readCallback(
   } else if (amount < 0) {
     warnings.push({ path: template.amount, message: 'is negative; revenue counted as 0' });
   } else {
-    nanos = divideRounded(toNanos(amount), DIVISOR[template.scale]);
+    const scaled = nanosOf(decimal);
+    nanos = scaled === null ? BigInt(NANOS_LIMIT) : divideRounded(scaled, DIVISOR[template.scale]);
     if (nanos >= BigInt(NANOS_LIMIT)) faults.push({ path: template.amount, message: 'is too large' });
   }
   const currency = (parameter(template.currency) || template.default_currency).toLowerCase();
@@ -96,10 +101,10 @@ export function readCallback(
   }
   const name = (of: string | null) => parameter(of).slice(0, MAX_NAME).toWellFormed() || UNKNOWN;
   return {
-    id,
+    id: id || null,
     nanos: Number(nanos),
     currency,
-    device: parameter(template.device) || null,
+    device: parameter(template.device, placeholderId) || null,
     network: toNetwork(parameter(template.network)),
     placement: name(template.placement),
     adFormat: name(template.ad_format).toLowerCase(),

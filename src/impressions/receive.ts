@@ -10,6 +10,7 @@ import {
 import { settingsOf } from '#env';
 import type { Fault, KeepAlive } from '#http';
 import { newId } from '#lib/ids';
+import { isOfPlaceholder } from '#lib/input/placeholder';
 import { logWarning } from '#lib/log';
 import { eventTimes } from '#lib/time';
 import type { ImpressionTemplate } from '#networks';
@@ -73,8 +74,10 @@ async function shardWithout(
   }
 }
 
+const rankOf = ({ message }: Fault): number => Number(isOfPlaceholder(message));
+
 /**
- * Sends the event of an impression to the queue, and returns its id. The platform's id is its key, so a repeated callback counts once. Throws
+ * Sends the event of an impression to the queue, and returns its id and what is to be said of it. The platform's id is its key, so a repeated callback counts once. Throws
  * `unavailable` if the queue does not accept it.
  */
 export async function receiveImpression(
@@ -84,17 +87,19 @@ export async function receiveImpression(
   template: ImpressionTemplate,
   impression: Impression,
   now: number,
-): Promise<string> {
+): Promise<{ id: string; warnings: Fault[] }> {
   const { device, fault } = await deviceOf(env, application, template, impression, now);
   const shard = device?.shard ?? (await shardWithout(env, application, template, impression));
   const { occurredAt, currency, country } = impression;
-  const warnings = [...impression.warnings, ...(fault ? [fault] : [])];
+  const all = [...impression.warnings, ...(fault ? [fault] : [])];
+  // What follows for the impression comes before why.
+  const warnings = all.toSorted((left, right) => rankOf(left) - rankOf(right));
   const shared = {
     id: newId('evt'),
     application_id: application.id,
     ...eventTimes(application.timezone, occurredAt, now),
     // Without a day, the key matches at any time.
-    keys: [`i:${impression.id}`],
+    ...(impression.id === null ? {} : { keys: [`i:${impression.id}`] }),
     ad_id: impression.placement,
     source: impression.adFormat,
     ...(impression.network ? { media_source: impression.network } : {}),
@@ -114,5 +119,5 @@ export async function receiveImpression(
       }
     : { ...shared, type: 'mediation.ad', creative_id: null, ...(country ? { country } : {}) };
   await sendEvent(env, keepAlive, event, device?.creditOpen === true);
-  return event.id;
+  return { id: event.id, warnings };
 }

@@ -1,6 +1,14 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
-import { type Endpoint, EXAMPLE, invalidRequest, keepAliveOf, requireDataCollection } from '#http';
+import {
+  type Endpoint,
+  EXAMPLE,
+  invalidRequest,
+  keepAliveOf,
+  noteAbsent,
+  requireDataCollection,
+} from '#http';
+import { faults } from '#http/answers';
 import type { ImpressionTemplate } from '#networks';
 import { type IntakeEnv, refuseOtherMethods, requireIntakeSecret } from '#teams';
 import { readCallback } from './read-callback.ts';
@@ -12,7 +20,14 @@ const ImpressionReceived = z.object({
   success: z.literal(true),
   message: z.literal('Impression received'),
   event_id: z.string(),
+  warnings: faults.optional().meta({
+    description: 'Parameters that say nothing, or not what they should. Present only if there are any.',
+  }),
 });
+
+/** Names without what is left of a `&` that was escaped as HTML. */
+const queryIn = (query: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name.replace(/^(?:amp;)+/i, ''), value]));
 
 /** Platforms call it without a signature and without a retry: the secret in the path is all that proves them. */
 async function receive(c: Context<IntakeEnv>) {
@@ -23,10 +38,15 @@ async function receive(c: Context<IntakeEnv>) {
     throw invalidRequest([{ path: '', message: NO_TEMPLATE }]);
   }
   const now = Date.now();
-  const impression = readCallback(template, c.req.query(), now);
-  const event_id = await receiveImpression(c.env, keepAliveOf(c), application, template, impression, now);
-  c.set('eventId', event_id);
-  const received = { success: true, message: 'Impression received', event_id } as const;
+  const impression = readCallback(template, queryIn(c.req.query()), now);
+  const keepAlive = keepAliveOf(c);
+  const { id, warnings } = await receiveImpression(c.env, keepAlive, application, template, impression, now);
+  c.set('eventId', id);
+  noteAbsent(c, application.id, warnings);
+  const received = {
+    ...({ success: true, message: 'Impression received', event_id: id } as const),
+    ...(warnings.length > 0 ? { warnings } : {}),
+  };
   return c.json<z.input<typeof ImpressionReceived>>(received);
 }
 

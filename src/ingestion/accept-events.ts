@@ -10,11 +10,14 @@ import {
   type Fault,
   invalidRequest,
   keepAliveOf,
+  noteAbsent,
   toFaults,
   unavailable,
 } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
+import { addWarning } from '#lib/input/leniency';
+import { placeholderFault, placeholderId } from '#lib/input/placeholder';
 import { daysBetween, eventTimes } from '#lib/time';
 import { importFault, timeWarnings, toOccurredAt } from '#lib/timestamp';
 import {
@@ -115,15 +118,17 @@ function deviceOf(envelope: EventEnvelope): SentDevice | undefined {
   return Object.values(device).some((value) => value !== undefined) ? device : undefined;
 }
 
-/** The header that names a request, or its batch, for repeats of it. */
-export function idempotencyKeyOf(c: AppContext): string | undefined {
-  const value = c.req.header('Idempotency-Key');
-  if (value && value.length > MAX_KEY_LENGTH) {
-    throw invalidRequest([
-      { path: 'Idempotency-Key', message: `must be at most ${MAX_KEY_LENGTH} characters` },
-    ]);
+const KEY_HEADER = 'Idempotency-Key';
+
+/** The header that names a request, or its batch, for repeats of it. A placeholder names nothing, and `warning` says so. */
+export function idempotencyKeyOf(c: AppContext): { key?: string; warning?: Fault } {
+  const value = c.req.header(KEY_HEADER);
+  if (!value) return {};
+  if (value.length > MAX_KEY_LENGTH) {
+    throw invalidRequest([{ path: KEY_HEADER, message: `must be at most ${MAX_KEY_LENGTH} characters` }]);
   }
-  return value || undefined;
+  const warning = placeholderFault(KEY_HEADER, value, placeholderId);
+  return warning === null ? { key: value } : { warning };
 }
 
 /** Accepts the event of a request. Answers once it is in the queue, so that an acknowledged event is never lost. */
@@ -131,15 +136,23 @@ export async function acceptEvent(c: AppContext, { body: envelope }: { body: Eve
   const { env } = c;
   const application = c.get('application');
   const header = idempotencyKeyOf(c);
+  if (header.warning) addWarning(envelope, header.warning);
   const now = Date.now();
   const claims = await authorise(env, application, envelope.creativeToken, now);
   if (claims instanceof AppError) throw claims;
   const id = newId('evt');
-  const event = toEvent(envelope, { application, claims, keys: keysOfEnvelope(header, envelope), id, now });
+  const event = toEvent(envelope, {
+    application,
+    claims,
+    keys: keysOfEnvelope(header.key, envelope),
+    id,
+    now,
+  });
   const place = { applicationId: application.id, shard: claims.shard };
   const head = headOf(env, application, claims.creditOpen);
   if (!(await enqueueEvent(env, keepAliveOf(c), place, head, JSON.stringify(event)))) throw unavailable();
   c.set('eventId', id);
+  if (envelope.warnings.length > 0) noteAbsent(c, application.id, envelope.warnings);
   const accepted = acceptedEvent(id, envelope, now);
   return answerJson<EventAccepted>(c, { success: true, message: 'Webhook Received', ...accepted });
 }
@@ -179,10 +192,10 @@ export async function acceptBatch(
   env: Env,
   application: AuthenticatedApplication,
   items: unknown[],
-  { header, isImport }: { header: string | undefined; isImport: boolean },
+  { header, isImport }: { header: ReturnType<typeof idempotencyKeyOf>; isImport: boolean },
   now: number,
 ): Promise<ItemResult[]> {
-  const headerKeys = header ? await batchKeys(header, items) : [];
+  const headerKeys = header.key ? await batchKeys(header.key, items) : [];
   const parsed = items.map((item) => EventEnvelope.safeParse(item));
   const tokens = new Set(parsed.flatMap(({ data }) => data?.creativeToken ?? []));
   const claimsByToken = new Map(
@@ -197,6 +210,7 @@ export async function acceptBatch(
     if (untimely) return { result: rejected(index, invalidRequest([untimely])) };
     const claims = claimsByToken.get(envelope.creativeToken);
     if (!claims || claims instanceof AppError) return { result: rejected(index, claims) };
+    if (header.warning) addWarning(envelope, header.warning);
     const own = keysOfEnvelope(undefined, envelope);
     const keys = own.length > 0 ? own : keysOfEnvelope(headerKeys[index], envelope);
     const id = newId('evt');

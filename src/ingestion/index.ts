@@ -1,2 +1,8 @@
 export { ingestionFailure } from './failure.ts';
-export { listRejections, noteRejection, pruneRejections } from './rejections.ts';
+export {
+  type AbsentField,
+  listAbsentFields,
+  listRejections,
+  noteRejection,
+  pruneRejections,
+} from './rejections.ts';

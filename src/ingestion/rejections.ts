@@ -1,8 +1,18 @@
-import { and, desc, eq, getTableColumns, gt, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, lt, or, sql } from 'drizzle-orm';
 import { routePath } from 'hono/route';
-import { database, jsonValues, rejections, teams } from '#db';
+import { database, isAmong, rejections, teams } from '#db';
 import type { DeviceResult } from '#devices';
-import { type AppContext, type AppError, describeFaults, type Fault, INGESTION_PATHS } from '#http';
+import {
+  ACCEPTED,
+  type AppContext,
+  type AppError,
+  describeFaults,
+  type Fault,
+  HeldKinds,
+  INGESTION_PATHS,
+  type RequestSample,
+  readAbsent,
+} from '#http';
 import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
 import type { ItemResult } from './accept-events.ts';
@@ -12,7 +22,6 @@ import type { ItemResult } from './accept-events.ts';
 // writes at most `PROMPT` + 1 times per `WINDOW_MS`, and once if no credential is valid, so a flood does not reach the database. Entries are
 // lost if the isolate ends before they are written: they help people debug and need not be complete.
 
-const MAX_KINDS_HELD = 100;
 const KINDS_KEPT = 100;
 const KEPT_DAYS = 14;
 const PROMPT = 10;
@@ -22,24 +31,7 @@ const GATHER_MS = 300;
 const MAX_ERROR_LENGTH = 300;
 const MAX_VALUE_LENGTH = 80;
 
-/** The stored facts about the last request of a kind. Values are those of the fields at fault, truncated, and never tokens. */
-type RejectionSample = {
-  request_id: string;
-  type?: string;
-  values: { path: string; value: string }[];
-};
-
-type RejectionKind = {
-  applicationId: string;
-  endpoint: string;
-  status: number;
-  error: string;
-  count: number;
-  at: number;
-  sample: RejectionSample;
-};
-
-const held = new Map<string, RejectionKind>();
+const held = new HeldKinds();
 let window = { since: 0, prompt: 0, gathered: false };
 let unknownFlushedAt = 0;
 
@@ -60,7 +52,7 @@ function shownValue(path: string, value: unknown): string {
   return short(JSON.stringify(value), MAX_VALUE_LENGTH);
 }
 
-function sampleOf(requestId: string, body: unknown, faults: readonly Fault[]): RejectionSample {
+function sampleOf(requestId: string, body: unknown, faults: readonly Fault[]): RequestSample {
   const type = valueAt(body, 'type');
   return {
     request_id: requestId,
@@ -75,46 +67,6 @@ function sampleOf(requestId: string, body: unknown, faults: readonly Fault[]): R
   };
 }
 
-function hold(kind: Omit<RejectionKind, 'count'>): void {
-  const name = JSON.stringify([kind.applicationId, kind.endpoint, kind.status, kind.error]);
-  const known = held.get(name);
-  if (known) {
-    known.count++;
-    known.at = kind.at;
-    known.sample = kind.sample;
-  } else if (held.size < MAX_KINDS_HELD) {
-    held.set(name, { ...kind, count: 1 });
-  }
-}
-
-const COLUMNS = jsonValues(Object.values(getTableColumns(rejections)));
-
-async function flush(d1: D1Database): Promise<void> {
-  const db = database(d1);
-  const rows = [...held.values()].map(({ applicationId, at, sample, ...kind }) => ({
-    ...{ application_id: applicationId, ...kind },
-    ...{ first_at: at, last_at: at, sample: JSON.stringify(sample) },
-  }));
-  held.clear();
-  if (rows.length === 0) return;
-  try {
-    await db
-      .insert(rejections)
-      .select(sql`SELECT ${COLUMNS} FROM json_each(${JSON.stringify(rows)}) WHERE true`)
-      .onConflictDoUpdate({
-        target: [rejections.applicationId, rejections.endpoint, rejections.status, rejections.error],
-        set: {
-          count: sql`${rejections.count} + excluded.count`,
-          lastAt: sql`excluded.last_at`,
-          sample: sql`excluded.sample`,
-        },
-      });
-  } catch (error) {
-    // Nothing depends on it, so it is not retried.
-    logWarning('rejections not kept', error);
-  }
-}
-
 /** Whether a window has ended, also if the clock was set back since it began. */
 const isOver = (since: number, now: number): boolean => Math.abs(now - since) >= WINDOW_MS;
 
@@ -123,14 +75,14 @@ function scheduleFlush(c: AppContext, now: number): void {
   if (!c.get('application')) {
     if (!isOver(unknownFlushedAt, now)) return;
     unknownFlushedAt = now;
-    c.executionCtx.waitUntil(flush(c.env.DB));
+    c.executionCtx.waitUntil(held.flush(c.env.DB));
   } else if (window.prompt < PROMPT) {
     window.prompt++;
-    c.executionCtx.waitUntil(flush(c.env.DB));
+    c.executionCtx.waitUntil(held.flush(c.env.DB));
   } else if (!window.gathered) {
     window.gathered = true;
     const gathered = new Promise((resolve) => setTimeout(resolve, GATHER_MS));
-    c.executionCtx.waitUntil(gathered.then(() => flush(c.env.DB)));
+    c.executionCtx.waitUntil(gathered.then(() => held.flush(c.env.DB)));
   }
 }
 
@@ -160,7 +112,7 @@ export async function noteRejection(c: AppContext, error: AppError, status: numb
     const unauthenticated = credential ? 'Unknown API key' : 'No API key header';
     const text = error.details.length > 0 ? describeFaults(error.details) : error.message;
     const isOfKey = error.code === 'unauthenticated' && INGESTION_PATHS.has(c.req.path);
-    hold({
+    held.hold({
       applicationId: c.get('application')?.id ?? c.get('claimedApplicationId') ?? '',
       // The pattern, because a path may contain a secret.
       endpoint: `${c.req.method} ${routePath(c, -1)}`,
@@ -180,7 +132,7 @@ export function noteRejectedItems(c: AppContext, items: unknown[], results: Resu
     for (const result of results) {
       if (!('error' in result)) continue;
       const { error, details, index } = result;
-      hold({
+      held.hold({
         applicationId: c.get('application').id,
         endpoint: `${c.req.method} ${c.req.path}`,
         status: 400,
@@ -192,11 +144,12 @@ export function noteRejectedItems(c: AppContext, items: unknown[], results: Resu
   });
 }
 
-/** Keeps the table small: deletes old rows and all but the newest kinds of each application. */
+/** Keeps the table small: deletes old rows and, of refused and of accepted requests, all but the newest kinds of each application. */
 export async function pruneRejections(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   const { applicationId, endpoint, status, error, lastAt } = rejections;
-  const place = sql<number>`row_number() OVER (PARTITION BY ${applicationId} ORDER BY ${lastAt} DESC)`;
+  const isAccepted = eq(status, ACCEPTED);
+  const place = sql<number>`row_number() OVER (PARTITION BY ${applicationId}, ${isAccepted} ORDER BY ${lastAt} DESC)`;
   const placed = db
     .select({ applicationId, endpoint, status, error, place: place.as('place') })
     .from(rejections)
@@ -229,8 +182,25 @@ export async function listRejections(d1: D1Database, applicationId: string) {
   const rows = await database(d1)
     .select()
     .from(rejections)
-    .where(or(eq(rejections.applicationId, applicationId), unclaimed))
+    .where(and(gte(rejections.status, 400), or(eq(rejections.applicationId, applicationId), unclaimed)))
     .orderBy(desc(rejections.lastAt))
     .limit(KINDS_KEPT);
-  return rows.map((row) => ({ ...row, sample: JSON.parse(row.sample) as RejectionSample }));
+  return rows.map((row) => ({ ...row, sample: JSON.parse(row.sample) as RequestSample }));
+}
+
+/** A field of an application in which placeholders came instead of identifiers or names. Times are epoch milliseconds. */
+export type AbsentField = Fault & { applicationId: string; endpoint: string; count: number; lastAt: number };
+
+/** The placeholders of the last two weeks that some applications sent, the most frequent first. */
+export async function listAbsentFields(
+  d1: D1Database,
+  applicationIds: readonly string[],
+): Promise<AbsentField[]> {
+  const { applicationId, endpoint, error, count, lastAt, status } = rejections;
+  const rows = await database(d1)
+    .select({ applicationId, endpoint, error, count, lastAt })
+    .from(rejections)
+    .where(and(eq(status, ACCEPTED), isAmong(applicationId, applicationIds)))
+    .orderBy(desc(count));
+  return rows.map(({ error: noted, ...row }) => ({ ...row, ...readAbsent(noted) }));
 }

@@ -17,6 +17,8 @@ import {
   type Endpoint,
   EXAMPLE,
   endpoint,
+  type Fault,
+  noteAbsent,
   requireDataCollection,
 } from '#http';
 import { acceptBatch, acceptEvent, idempotencyKeyOf } from './accept-events.ts';
@@ -86,6 +88,12 @@ function collectionStatus(c: AppContext): CollectionStatus {
   };
 }
 
+/** Notes the placeholders of the accepted items of a batch. */
+function noteAbsentInItems(c: AppContext, results: readonly object[]): void {
+  const warnings = results.flatMap((result: { warnings?: Fault[] }) => result.warnings ?? []);
+  if (warnings.length > 0) noteAbsent(c, c.get('application').id, warnings);
+}
+
 export const ingestionEndpoints: Endpoint[] = [
   endpoint({
     ...shared,
@@ -106,7 +114,8 @@ export const ingestionEndpoints: Endpoint[] = [
       if (issued === undefined) throw new Error('the device got no token');
       const answer = answerJson<Token>(c, { token: issued.token });
       addWarnings(answer, deviceWarnings(metrics, now));
-      const opened = [metrics.data.creative_token, issued.creativeId];
+      noteAbsent(c, application.id, metrics.warnings);
+      const opened = [metrics.data.creative_token, issued.followedId, issued.creativeId];
       const deepLink = await deepLinkOf(c.env, application.id, opened, (work) =>
         c.executionCtx.waitUntil(work),
       );
@@ -137,6 +146,7 @@ export const ingestionEndpoints: Endpoint[] = [
       const accepted = results.filter((result) => 'token' in result).length;
       const rejected = results.length - accepted;
       if (rejected > 0) noteRejectedItems(c, devices, results);
+      noteAbsentInItems(c, results);
       return answerJson<TokenBatch>(c, { success: true, accepted, rejected, results });
     },
   }),
@@ -226,6 +236,7 @@ ${kinds}`,
       const accepted = results.filter((result) => 'event_id' in result).length;
       const rejected = results.length - accepted;
       if (rejected > 0) noteRejectedItems(c, events, results);
+      noteAbsentInItems(c, results);
       return answerJson<BatchAccepted>(c, { success: true, accepted, rejected, results });
     },
   }),

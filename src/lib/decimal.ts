@@ -3,6 +3,24 @@ export type Fraction = { numerator: bigint; denominator: bigint };
 
 export const ONE: Fraction = { numerator: 1n, denominator: 1n };
 
+const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,3}))?$/i;
+
+/**
+ * The one reader of numbers that are sent as text: events, callbacks, files and imports. Returns digits with a point and a sign if need be, so `.5`, `5.`, `+0.50`
+ * and `9.5E-4` as `0.5`, `5`, `0.50` and `0.00095`. Null for anything else, such as `1,250`, which is another number in another country.
+ */
+export function readDecimal(text: string): string | null {
+  const [, sign, whole = '', part = '', exponent = '0'] = NUMBER.exec(text.trim()) ?? [];
+  const digits = whole + part;
+  if (sign === undefined || digits === '') return null;
+  const point = whole.length + Number(exponent);
+  const padded = point < 0 ? '0'.repeat(-point) + digits : digits.padEnd(point, '0');
+  const at = Math.max(0, point);
+  const left = padded.slice(0, at).replace(/^0+(?=\d)/, '') || '0';
+  const right = padded.slice(at);
+  return `${sign === '-' ? '-' : ''}${left}${right === '' ? '' : `.${right}`}`;
+}
+
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,40}))?$/;
 
 /** Parses a decimal text such as `1.0866`. Returns null if it is malformed or not above 0. */

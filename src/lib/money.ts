@@ -1,4 +1,4 @@
-import { divideRounded } from './decimal.ts';
+import { divideRounded, readDecimal } from './decimal.ts';
 
 // Amounts are integer billionths of a currency unit ("nanos"): ad networks pay millionths for an impression and quote more places than six.
 
@@ -32,18 +32,18 @@ export function toNanos(amount: number): bigint {
   return zeros < 0 ? divideRounded(number, 10n ** BigInt(-zeros)) : number * 10n ** BigInt(zeros);
 }
 
-const DECIMAL = /^(-?)(\d{1,18})(?:\.(\d{1,40}))?$/;
+const MAX_WHOLE_DIGITS = 18;
 
-/** Decimal text as integer billionths, rounded as `toNanos` does. Also the text of a number with an exponent. Null for anything else. */
+/** Decimal text (see `readDecimal`) as integer billionths, rounded as `toNanos` does. Null for anything else, and from 10^18 on. */
 export function nanosOf(text: string): bigint | null {
-  const [, sign, whole, part = ''] = DECIMAL.exec(text) ?? [];
-  if (whole === undefined) {
-    const number = /^\d+(?:\.\d+)?e[-+]?\d{1,3}$/i.test(text) ? Number(text) : Number.NaN;
-    return Number.isFinite(number) && number < 1e18 ? toNanos(number) : null;
-  }
+  const plain = readDecimal(text);
+  if (plain === null) return null;
+  const isNegative = plain.startsWith('-');
+  const [whole = '', part = ''] = (isNegative ? plain.slice(1) : plain).split('.');
+  if (whole.length > MAX_WHOLE_DIGITS) return null;
   const digits = BigInt(whole + part.slice(0, PLACES).padEnd(PLACES, '0'));
   const rounded = digits + (Number(part[PLACES] ?? 0) >= 5 ? 1n : 0n);
-  return sign === '-' ? -rounded : rounded;
+  return isNegative ? -rounded : rounded;
 }
 
 /** Integer nanos as decimal text in currency units, exact: `"12345678901234.567890123"`. */

@@ -27,3 +27,36 @@ export function networkOf(address: string): string | null {
     .map((part) => part.toString(16))
     .join(':');
 }
+
+/** Where no device of the public network has its address: private, shared by carriers (RFC 6598), link-local, loopback and multicast. */
+const NOT_PUBLIC: ReadonlySet<string> = new Set([
+  ...['private', 'carrierGradeNat', 'linkLocal', 'loopback', 'multicast', 'broadcast', 'unspecified'],
+  'uniqueLocal',
+]);
+
+function rangeOf(address: string): string {
+  const [plain = ''] = address.split('%');
+  return ipaddr.process(plain).range();
+}
+
+/** One address of a list as proxies write it: with quotes, brackets, a port, the length of a network or the `for=` of the header Forwarded. Null if it is none. */
+function readAddress(text: string): string | null {
+  const plain = text
+    .trim()
+    .replace(/^for=/i, '')
+    .replace(/^["']+|["']+$/g, '')
+    .trim();
+  const [, inBrackets] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(plain) ?? [];
+  const [, withPort] = /^([\d.]+)(?::\d{1,5}|\/\d{1,2})$/.exec(plain) ?? [];
+  const address = (inBrackets ?? withPort ?? plain).trim();
+  return networkOf(address) === null || rangeOf(address) === 'unspecified' ? null : address;
+}
+
+/**
+ * The address in a text: one, or a list as in `X-Forwarded-For`, of which the first public address is the device's, else the first address. Null if
+ * there is none.
+ */
+export function addressIn(text: string): string | null {
+  const addresses = text.split(/[,;]/).flatMap((part) => readAddress(part) ?? []);
+  return addresses.find((address) => !NOT_PUBLIC.has(rangeOf(address))) ?? addresses[0] ?? null;
+}

@@ -3,7 +3,9 @@ import type { Network } from './network.ts';
 export const admob: Network = {
   id: 'admob',
   name: 'AdMob',
-  aliases: {},
+  aliases: {
+    google_admob: 'AdMob',
+  },
   roles: ['monetization', 'mediation'],
   clickIds: [],
   macros: null,

@@ -4,6 +4,7 @@ export const applovin: Network = {
   id: 'applovin',
   name: 'AppLovin',
   aliases: {
+    alx: 'AppLovin',
     applovin_max: 'AppLovin MAX',
     max: 'AppLovin MAX',
   },

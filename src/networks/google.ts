@@ -3,7 +3,13 @@ import type { Network } from './network.ts';
 export const google: Network = {
   id: 'google',
   name: 'Google',
-  aliases: {},
+  aliases: {
+    adwords: 'Google',
+    google_universal_app_campaigns: 'Google',
+    googleadwords: 'Google',
+    google_ads_display: 'Google',
+    google_ads_search: 'Google',
+  },
   roles: ['advertising'],
   clickIds: ['gclid', 'gbraid', 'wbraid'],
   macros: {

@@ -1,7 +1,14 @@
 import { NETWORKS } from './list.ts';
 import type { Network } from './network.ts';
 
-export { CLICK_ID_PARAMETERS, MAX_NETWORK_CHARACTERS, networkOfParams, toNetwork } from './acquisition.ts';
+export {
+  CLICK_ID_PARAMETERS,
+  knownNetwork,
+  MAX_NETWORK_CHARACTERS,
+  networkOfParams,
+  storedSpellings,
+  toNetwork,
+} from './acquisition.ts';
 export {
   ATT_STATUSES,
   consentIn,
@@ -22,6 +29,7 @@ export {
 } from './impressions.ts';
 export { NETWORKS } from './list.ts';
 export { LINK_PARAMETERS, type Network } from './network.ts';
+export { OTHER_NETWORKS } from './others.ts';
 
 /** Where the ids of SKAdNetwork are from. */
 export const SKADNETWORK_SOURCE = 'https://developers.google.com/admob/ios/3p-skadnetworks';

@@ -4,6 +4,9 @@ export const ironsource: Network = {
   id: 'ironsource',
   name: 'ironSource',
   aliases: {
+    aura: 'ironSource',
+    supersonic: 'ironSource',
+    ironsource_levelplay: 'LevelPlay',
     levelplay: 'LevelPlay',
   },
   roles: ['advertising', 'monetization', 'mediation'],

@@ -3,7 +3,9 @@ import type { Network } from './network.ts';
 export const moloco: Network = {
   id: 'moloco',
   name: 'Moloco',
-  aliases: {},
+  aliases: {
+    molocodsp: 'Moloco',
+  },
   roles: ['advertising'],
   clickIds: ['moloco_mtid', 'moloco_request_id'],
   macros: {

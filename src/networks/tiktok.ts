@@ -3,7 +3,10 @@ import type { Network } from './network.ts';
 export const tiktok: Network = {
   id: 'tiktok',
   name: 'TikTok',
-  aliases: {},
+  aliases: {
+    bytedanceglobal: 'TikTok',
+    tiktokglobal: 'TikTok',
+  },
   roles: ['advertising'],
   clickIds: ['ttclid'],
   macros: {

@@ -3,7 +3,9 @@ import type { Network } from './network.ts';
 export const vungle: Network = {
   id: 'vungle',
   name: 'Vungle',
-  aliases: {},
+  aliases: {
+    liftoff_monetize: 'Vungle',
+  },
   roles: ['monetization'],
   clickIds: [],
   macros: null,

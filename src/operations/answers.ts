@@ -54,6 +54,20 @@ export const Health = z.object({
       }),
       unexported_events: z.int().nullable().meta({ description: 'Raw events not exported to R2 yet.' }),
       export_error: nullableText().meta({ description: 'Why the last export to R2 failed.' }),
+      absent_fields: z
+        .array(
+          z.object({
+            field: z.string(),
+            message: z.string(),
+            endpoint: z.string(),
+            count: z.int(),
+            last_at: time(),
+          }),
+        )
+        .meta({
+          description:
+            'Fields of the last two weeks in which placeholders came instead of identifiers or names, such as `null`, a zero UUID or a macro that was not replaced. They were counted as absent.',
+        }),
       largest_counter_bytes: z.int().nullable().meta({
         description: 'The size of the largest of its counters, each of which can hold 10 GB.',
       }),

@@ -1,4 +1,5 @@
 import { database } from '#db';
+import { listAbsentFields } from '#ingestion';
 import { iso, isoOrNull } from '#lib/time';
 import { listParked } from '#rollup';
 import { listApplications } from '#teams';
@@ -21,9 +22,22 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
     listParked(db, teamId, { limit: 1 }),
   ]);
   const databaseMs = Date.now() - startedAt;
-  const { deployment, problems, isComplete, ...inspected } = await inspect(env, listed, now);
+  const [{ deployment, problems, isComplete, ...inspected }, absent] = await Promise.all([
+    inspect(env, listed, now),
+    listAbsentFields(
+      env.DB,
+      listed.map(({ id }) => id),
+    ),
+  ]);
   const { filed, queues, runs } = deployment;
-  const applications = inspected.applications.map((own) => showHealth(own, now));
+  const applications = inspected.applications.map((own) => ({
+    ...showHealth(own, now),
+    absent_fields: absent
+      .filter(({ applicationId }) => applicationId === own.health.applicationId)
+      .map(({ path, message, endpoint, count, lastAt }) => ({
+        ...{ field: path, message, endpoint, count, last_at: iso(lastAt) },
+      })),
+  }));
   const isAnyDegraded =
     problems.length > 0 || parked.total > 0 || applications.some(({ status }) => status === 'degraded');
   const slowest = applications.flatMap((own) => own.slowest_delivery_ms ?? []);
@@ -47,7 +61,7 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
 function showHealth(
   { health, needsResume, problems }: InspectedApplication,
   now: number,
-): Health['applications'][number] {
+): Omit<Health['applications'][number], 'absent_fields'> {
   const { applicationId, counters, backlog } = health;
   const oldestAt = Math.min(counters?.oldestPendingAt ?? now, backlog.oldestAt ?? now);
   return {

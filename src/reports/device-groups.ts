@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SEGMENT_DIMENSIONS } from '#catalogue';
+import { groupedAs, SEGMENT_DIMENSIONS } from '#catalogue';
 import type { Database } from '#db';
 import { isNamed, REPORT_DIMENSIONS } from './dimensions.ts';
 import { CREATIVE_GROUPS, type CreativeGroup, CreativeNames } from './names.ts';
@@ -31,7 +31,8 @@ export async function labelGroups<Part extends { key: string | null }>(
   if (group === undefined) return parts.length === 0 ? [] : [{ columns: {}, parts }];
   const names = new CreativeNames(db, applicationId, [group].filter(isNamed));
   await names.use(parts.flatMap(({ key }) => key || []));
-  const shownAs = (key: string | null) => (isNamed(group) ? names.of(key ?? '', group) : key) || null;
+  const shownAs = (key: string | null) =>
+    (isNamed(group) ? names.of(key ?? '', group) : groupedAs(group, key ?? '')) || null;
   return [...Map.groupBy(parts, ({ key }) => shownAs(key))].map(([value, own]) => ({
     columns: REPORT_DIMENSIONS[group].show(value),
     parts: own,

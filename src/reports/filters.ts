@@ -1,5 +1,5 @@
 import { and, eq, or, type SQL, sql } from 'drizzle-orm';
-import { COST_DIMENSIONS, ofDimensions, storedValue, UNKNOWN_VALUE } from '#catalogue';
+import { COST_DIMENSIONS, ofDimensions, storedAs, storedValue, UNKNOWN_VALUE } from '#catalogue';
 import { costs, isAmong } from '#db';
 import { CREATIVE_GROUPS, costNames } from './names.ts';
 import type { ReportFilters } from './query.ts';
@@ -21,7 +21,13 @@ export function costCondition(applicationId: string, filters: ReportFilters): SQ
     }),
     ...COST_DIMENSIONS.map((name) => {
       const values = filters[name];
-      return values && isAmong(costs[name], values.map(storedValue));
+      return (
+        values &&
+        isAmong(
+          costs[name],
+          values.flatMap((value) => storedAs(name, storedValue(value))),
+        )
+      );
     }),
     filters.attribution === 'organic' ? sql`false` : undefined,
   );

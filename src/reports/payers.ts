@@ -1,4 +1,4 @@
-import { DEVICE_DIMENSIONS, SEGMENT_DIMENSIONS, storedValue } from '#catalogue';
+import { DEVICE_DIMENSIONS, groupedAs, SEGMENT_DIMENSIONS, storedAs, storedValue } from '#catalogue';
 import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
@@ -33,7 +33,7 @@ export async function deviceFilterOf(
   const { attribution } = filters;
   const segment = SEGMENT_DIMENSIONS.flatMap((name) => {
     const values = filters[name];
-    return values ? [[name, values.map(storedValue)] as const] : [];
+    return values ? [[name, values.flatMap((value) => storedAs(name, storedValue(value)))] as const] : [];
   });
   return {
     segment: Object.fromEntries(segment),
@@ -81,7 +81,7 @@ export async function countPayers(
     const parts = names.map((name, index) => {
       if (isNamed(name)) return creatives.of(creativeId, name) || null;
       const own = DEVICE_DIMENSIONS.find((dimension) => dimension === name);
-      return own ? segment[own] || null : (span.values[index] ?? null);
+      return own ? groupedAs(own, segment[own]) || null : (span.values[index] ?? null);
     });
     const key = JSON.stringify(parts);
     counts.set(key, (counts.get(key) ?? 0) + devices);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { placeholderId } from '#lib/input/placeholder';
 import { refuse, verifyAppStoreJws } from './apple-chain.ts';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
 
@@ -123,7 +124,9 @@ export function describeNotification(
 
 /** A UUID is written in any case: Apple sends small letters, and `uuidString` in an app, which may be the `device_id`, has capitals. */
 const namesOf = (token: string | null | undefined): string[] =>
-  token ? [...new Set([token, token.toLowerCase(), token.toUpperCase()])] : [];
+  token && placeholderId(token.trim()) === null
+    ? [...new Set([token, token.toLowerCase(), token.toUpperCase()])]
+    : [];
 
 function amountOf(kind: StoreNotification['kind'], { price }: Transaction): bigint | null {
   if (kind === 'trial') return 0n;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { sha256Hex } from '#lib/crypto';
+import { placeholderId } from '#lib/input/placeholder';
 import { toNanos } from '#lib/money';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
 
@@ -69,6 +70,12 @@ function kindOf(event: RevenueCatEvent, nanos: bigint | undefined): StoreNotific
   return kind !== 'refund_reversed' && event.period_type === 'TRIAL' ? 'trial' : kind;
 }
 
+/** A placeholder is the name of nobody: it would find the device of whoever sent it first. */
+const isName = (id: string | null | undefined): id is string =>
+  Boolean(id) && placeholderId(id?.trim() ?? '') === null;
+
+const orNull = (id: string | null | undefined): string | null => (isName(id) ? id : null);
+
 /** Reads the body of a request that is authorized. Null if it is malformed. */
 export function readRevenueCatEvent(body: unknown): StoreNotification | null {
   const read = Body.safeParse(body);
@@ -83,14 +90,14 @@ export function readRevenueCatEvent(body: unknown): StoreNotification | null {
     type: event.cancel_reason ? `${event.type}.${event.cancel_reason}` : event.type,
     kind,
     environment: event.environment === 'PRODUCTION' ? 'production' : 'sandbox',
-    transactionId: event.transaction_id ?? null,
-    originalTransactionId: event.original_transaction_id ?? null,
+    transactionId: orNull(event.transaction_id),
+    originalTransactionId: orNull(event.original_transaction_id),
     productId: event.product_id ?? null,
     amount:
       kind === 'other' || nanos === undefined ? null : kind === 'trial' ? 0n : nanos < 0n ? -nanos : nanos,
     currency: currency ?? null,
     percentage: kind === 'refund' ? WHOLE_PERCENTAGE : null,
-    customerIds: [...new Set(customers.filter((id) => typeof id === 'string' && id !== ''))] as string[],
+    customerIds: [...new Set(customers.filter(isName))],
     occurredAt: (kind.startsWith('refund') ? event.event_timestamp_ms : event.purchased_at_ms) ?? null,
   };
 }

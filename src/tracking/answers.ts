@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { faults } from '#http/answers';
 
 /** Source: developer.apple.com/documentation/bundleresources/applinks */
 export const AppleFile = z.object({
@@ -31,5 +32,8 @@ export const ServerSideRecorded = z.object({
     description: 'The signed id of the click, to pass on as `click_id`; or the id of the impression.',
   }),
   reason: z.string().optional().meta({ description: 'Why it was not counted.' }),
+  warnings: faults.optional().meta({
+    description: 'Parameters that say nothing and were left out. Present only if there are any.',
+  }),
 });
 export type ServerSideRecorded = z.input<typeof ServerSideRecorded>;

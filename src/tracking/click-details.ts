@@ -1,24 +1,35 @@
 import { MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from '#catalogue';
+import type { Fault } from '#http';
+import { placeholderFault, placeholderId, placeholderName } from '#lib/input/placeholder';
 import { CLICK_ID_PARAMETERS } from '#networks';
 import type { QueryParameters } from './query.ts';
 
 const isClickId = ([name]: QueryParameters[number]): boolean => CLICK_ID_PARAMETERS.has(name);
 
+/** The warning about a parameter that its network did not fill in; null for any other. */
+const faultOf = ([name, value]: QueryParameters[number]): Fault | null =>
+  placeholderFault(name, value, CLICK_ID_PARAMETERS.has(name) ? placeholderId : placeholderName);
+
+/** The parameters that say nothing: macros that were not replaced, null words. They are not stored. */
+export const absentParams = (query: QueryParameters): Fault[] =>
+  query.flatMap((parameter) => faultOf(parameter) ?? []);
+
 /**
  * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. If there are more, networks'
  * click ids go first. If a name or value is longer than 256 characters, the parameter is left out entirely, because a truncated click id
- * would be useless or wrong.
+ * would be useless or wrong. So are those that say nothing: see `absentParams`.
  */
 export function clickParams(query: QueryParameters): Record<string, string> {
   const kept = new Map<string, string>();
   const isLong = query.length > MAX_CLICK_PARAMS;
   const ranked = isLong ? [...query.filter(isClickId), ...query.filter((one) => !isClickId(one))] : query;
-  for (const [name, value] of ranked) {
+  for (const parameter of ranked) {
+    const [name, value] = parameter;
     if (kept.size === MAX_CLICK_PARAMS) break;
     const fits = name !== '' && Math.max(name.length, value.length) <= MAX_CLICK_PARAM_CHARS;
     // SQLite ends a text at a NUL, and our schemas refuse `__proto__` as a name.
     const storable = !name.includes('\0') && !value.includes('\0') && name !== '__proto__';
-    if (fits && storable && !kept.has(name)) kept.set(name, value);
+    if (fits && storable && !kept.has(name) && faultOf(parameter) === null) kept.set(name, value);
   }
   return Object.fromEntries(kept);
 }

@@ -4,9 +4,16 @@
 /** A URL's query parameters in order; a name may repeat. */
 export type QueryParameters = readonly (readonly [name: string, value: string])[];
 
+/** What is left of a `&` that was escaped as HTML: `&amp;ttclid=…`. */
+const ESCAPED = /^(?:amp;|#0*38;|#x0*26;)+/i;
+
 /** Parses the text of a query. */
-export const parseQuery = (text: string): QueryParameters =>
-  text === '' ? [] : [...new URLSearchParams(text)];
+export function parseQuery(text: string): QueryParameters {
+  if (text === '') return [];
+  const parameters = [...new URLSearchParams(text)];
+  if (!text.includes(';')) return parameters;
+  return parameters.map(([name, value]) => [name.replace(ESCAPED, ''), value]);
+}
 
 /** The query parameters of a URL. */
 export function queryOf(url: string): QueryParameters {

@@ -10,11 +10,12 @@ import {
   endpoint,
   invalidRequest,
   keepAliveOf,
+  noteAbsent,
 } from '#http';
 import { AndroidFile, AppleFile, type ServerSideRecorded } from './answers.ts';
 import { androidFile, appleFile, type LinkedApp, listLinkedApps } from './app-links.ts';
 import { baseOf, DEFAULT_FOLDER } from './base-url.ts';
-import { clickParams, countryOf } from './click-details.ts';
+import { absentParams, clickParams, countryOf } from './click-details.ts';
 import { chooseDestination, withParameters, withReferrer } from './destination.ts';
 import { findLink, type Link } from './links.ts';
 import { contentSecurityPolicy, landingPage, plainPage, previewPage, unknownLinkPage } from './pages.ts';
@@ -99,6 +100,7 @@ async function follow(c: AppContext) {
     const details = { country: countryOf(c.req.raw.cf), params: clickParams(query) };
     const keepAlive = keepAliveOf(c);
     keepAlive(recordClick(c.env, keepAlive, link, clickId, visitor, details, now));
+    noteAbsent(c, link.applicationId, absentParams(query));
   }
   const { osFamily, isRobot } = visitor.browser;
   if (isRobot && link.preview) {
@@ -201,7 +203,7 @@ export const linkEndpoints: Endpoint[] = [
     ...shared,
     summary: 'Follow a tracking link',
     description:
-      'The destination of an ad. It records the click and sends the person to the store. On Android, the store URL carries the `click_id` in its referrer. On other systems, a page measures the device first. Link previews and `HEAD` requests are not counted. Query parameters are passed on to the destination and stored with the click: up to 20, each name and value up to 256 characters. Longer ones are not stored. `GET /v1/events?type=click` returns them as `params`, with the click\'s `country`.\n\nWith `s2s`, the secret in `server_links` of `GET /v1/creatives/{id}/links`, the server of a network reports a click or, with `event=impression`, an impression, and is answered with JSON instead: `{"success": true, "counted": true, "id": …}`. `ip` and `ua` are the address and user agent of the device, `country` its country, `time` when it happened (of the last 28 days), `id` the network\'s own id. With `id` and `time`, a repeat counts once. The link takes `POST` likewise, with the parameters in the URL. Malformed parameters are answered with 400, a wrong secret with 401; after a 500, repeat the request. Robots are answered with `counted` false.',
+      'The destination of an ad. It records the click and sends the person to the store. On Android, the store URL carries the `click_id` in its referrer. On other systems, a page measures the device first. Link previews and `HEAD` requests are not counted. Query parameters are passed on to the destination and stored with the click: up to 20, each name and value up to 256 characters. Longer ones are not stored, nor macros that the network did not replace. `GET /v1/events?type=click` returns them as `params`, with the click\'s `country`.\n\nWith `s2s`, the secret in `server_links` of `GET /v1/creatives/{id}/links`, the server of a network reports a click or, with `event=impression`, an impression, and is answered with JSON instead: `{"success": true, "counted": true, "id": …}`. `ip` and `ua` are the address and user agent of the device, `country` its country, `time` when it happened (of the last 28 days), `id` the network\'s own id. With `id` and `time`, a repeat counts once. The link takes `POST` likewise, with the parameters in the URL. Malformed parameters are answered with 400, a wrong secret with 401; after a 500, repeat the request. Robots are answered with `counted` false. `warnings` names parameters that say nothing, such as macros that were not replaced: they are left out.',
     ...following,
   },
   endpoint({

@@ -5,6 +5,7 @@ import {
   AppError,
   callerNetwork,
   keepAliveOf,
+  noteAbsent,
   oneOf,
   optionalCountry,
   optionalText,
@@ -16,11 +17,12 @@ import { hmac } from '#lib/crypto';
 import { toBase64Url } from '#lib/encoding/base64url';
 import { toHex } from '#lib/encoding/hex';
 import { firstIdAt, newId } from '#lib/ids';
-import { networkOf } from '#lib/network';
+import { placeholderFault, placeholderId } from '#lib/input/placeholder';
+import { addressIn } from '#lib/network';
 import { DAY_MS } from '#lib/time';
 import { readEpochOrText } from '#lib/timestamp';
 import type { ServerSideRecorded } from './answers.ts';
-import { clickParams } from './click-details.ts';
+import { absentParams, clickParams } from './click-details.ts';
 import type { Link } from './links.ts';
 import type { QueryParameters } from './query.ts';
 import { publicClickId, recordClick } from './record.ts';
@@ -43,8 +45,8 @@ const isPossible = (text: string): boolean => {
 const ServerSideQuery = z.lazy(() =>
   z.object({
     event: oneOf(['click', 'impression']).default('click'),
-    ip: optionalText(64).refine(
-      (address) => address === undefined || networkOf(address) !== null,
+    ip: optionalText(512).refine(
+      (address) => address === undefined || addressIn(address) !== null,
       'must be the IP address of the device',
     ),
     ua: optionalText(2048),
@@ -84,6 +86,9 @@ async function idOf(env: Env, link: Link, prefix: 'clk' | 'imp', at: number, rep
   return start + toHex(mac, 0, 10);
 }
 
+const firstOf = (query: QueryParameters, wanted: string): string =>
+  query.find(([name]) => name === wanted)?.[1] ?? '';
+
 const NOT_COUNTED = { success: true, counted: false, id: null } as const;
 
 /**
@@ -99,7 +104,11 @@ export async function recordServerSide(
     await requireWithin(c.env.CLICK_LIMIT, `s2s:${callerNetwork(c)}`);
     throw new AppError('unauthenticated', 's2s is not the secret of this link');
   }
-  const sent = readAs(ServerSideQuery, Object.fromEntries(query.toReversed()));
+  const idFault = placeholderFault('id', firstOf(query, 'id'), placeholderId);
+  const absent = [...absentParams(query.filter(([name]) => name !== 'id')), ...(idFault ? [idFault] : [])];
+  // Two reports that share it would be one. What else a network does not fill in is refused below, by name.
+  const told = idFault ? query.filter(([name]) => name !== 'id') : query;
+  const sent = readAs(ServerSideQuery, Object.fromEntries(told.toReversed()));
   const { event, ip = '', ua = '', country, time, id } = sent;
   const browser = readUserAgent(ua);
   if (!link.dataCollection) return { ...NOT_COUNTED, reason: 'data collection is off' };
@@ -110,16 +119,17 @@ export async function recordServerSide(
   const touchId = await idOf(c.env, link, prefix, at, id !== undefined && time !== undefined ? id : null);
   const details = {
     country,
-    params: clickParams(query.filter(([name]) => !NOT_STORED.has(name))),
+    params: clickParams(told.filter(([name]) => !NOT_STORED.has(name))),
   };
-  if (
-    !(await recordClick(c.env, keepAliveOf(c), link, touchId, { browser, address: ip }, details, now, at))
-  ) {
+  const visitor = { browser, address: addressIn(ip) ?? '' };
+  if (!(await recordClick(c.env, keepAliveOf(c), link, touchId, visitor, details, now, at))) {
     throw unavailable();
   }
+  noteAbsent(c, link.applicationId, absent);
   return {
     success: true,
     counted: true,
+    ...(absent.length > 0 ? { warnings: absent } : {}),
     id: prefix === 'imp' ? touchId : await publicClickId(c.env, link, touchId),
   };
 }

@@ -36,6 +36,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
   http: {
     imports: ['db', 'env', 'lib'],
     reads: ['access_tokens', 'api_keys', 'applications'],
+    writes: {
+      rejections:
+        'what was counted as absent is noted by whichever endpoint was sent it, like what is refused',
+    },
   },
   audit: {
     imports: ['db', 'http', 'lib'],
@@ -192,7 +196,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ['catalogue', 'devices', 'env', 'http', 'lib', 'networks', 'rollup', 'teams'],
   },
   operations: {
-    imports: ['audit', 'counting', 'db', 'env', 'http', 'lib', 'rollup', 'teams'],
+    imports: ['audit', 'counting', 'db', 'env', 'http', 'ingestion', 'lib', 'rollup', 'teams'],
     owns: ['schedule_runs', 'store_losses'],
     reads: ['applications', 'connectors', 'destinations', 'parked_messages'],
   },

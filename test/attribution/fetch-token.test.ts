@@ -187,7 +187,7 @@ it.each([
   expect(outcome).toMatchObject({ creativeId: null, method: 'organic', confidence: 1, candidates: [] });
 });
 
-it('reads a referrer of 4,096 characters and ignores a longer one', async () => {
+it('reads the first 4,096 characters of a referrer, in whole pairs', async () => {
   const tenant = await createTenant(STORES);
   const creative = await createCreative(worker, tenant);
   const clickId = await clickOf(creative.path, ANDROID_AGENT);
@@ -195,7 +195,9 @@ it('reads a referrer of 4,096 characters and ignores a longer one', async () => 
   const outcome = await fetchAttribution(tenant, { install_referrer: referrer.padEnd(4096, 'x') });
   expect(outcome.creativeId).toBe(creative.id);
   const longer = await fetchAttribution(tenant, { install_referrer: referrer.padEnd(4097, 'x') });
-  expect(longer.method).toBe('organic');
+  expect([longer.method, longer.creativeId]).toEqual(['referrer', creative.id]);
+  const behind = `utm_content=${'x'.repeat(4096)}&click_id=${clickId}`;
+  expect((await fetchAttribution(tenant, { install_referrer: behind })).method).toBe('organic');
 });
 
 it('respects the attribution windows of the application', async () => {

@@ -87,7 +87,7 @@ testBounds('when an impression was shown', [
     at: 400,
     ask: (length: number) => {
       try {
-        return readCallback(TEMPLATE, { ...GIVEN, id: '1'.repeat(length) }, NOW).id.length;
+        return readCallback(TEMPLATE, { ...GIVEN, id: '1'.repeat(length) }, NOW).id?.length ?? null;
       } catch {
         return null;
       }

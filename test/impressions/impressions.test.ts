@@ -213,6 +213,27 @@ it('takes time, currency and token from where the template says', async () => {
   expect(await send(secret, { ...sent, id: '4', c: 'zzz' })).toMatchObject({ status: 400 });
 });
 
+it('counts each callback whose id says nothing, and any decimal amount', async () => {
+  const { tenant, secret } = await withSecret();
+  const amounts = ['0', '.5', '9.5E-4', '+0.001', '5.'];
+  for (const revenue of amounts) {
+    const { status, body } = await send(secret, { ...MAX, id: 'null', network: 'Unity Ads', revenue });
+    expect([revenue, status]).toEqual([revenue, 200]);
+    expect(body).toMatchObject({
+      warnings: [
+        { path: 'device', message: 'names no device; counted without one' },
+        { path: 'id', message: 'says nothing, like null; counted as absent' },
+      ],
+    });
+  }
+  expect(await send(secret, { ...MAX, revenue: '1,250' })).toMatchObject({
+    status: 400,
+    body: { error: 'revenue must be a number' },
+  });
+  await count(tenant);
+  expect(await figures(tenant)).toEqual([['unity_ads', 5, 5.50195, null]]);
+});
+
 it('refuses what has no amount or no id, says so in the debugger, and changes no figure', async () => {
   const { tenant, secret } = await withSecret();
   const faults: [Record<string, string>, string][] = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { networkOf } from '#lib/network';
+import { addressIn, networkOf } from '#lib/network';
 
 it.each([
   ['203.0.113.9', '203.0.113.9'],
@@ -42,4 +42,30 @@ it('is the same for two IPv6 addresses if their first 64 bits are, however they 
       expect(own === networkOf(written([...other, ...left]))).toBe(written(one) === written(other));
     }),
   );
+});
+
+it.each([
+  ['198.51.100.8', '198.51.100.8'],
+  ['198.51.100.8:51234', '198.51.100.8'],
+  ['198.51.100.8/32', '198.51.100.8'],
+  ['"198.51.100.8"', '198.51.100.8'],
+  ["'198.51.100.8:80'", '198.51.100.8'],
+  ['198.51.100.8, 203.0.113.9', '198.51.100.8'],
+  ['10.0.0.1, 198.51.100.8', '198.51.100.8'],
+  ['unknown, 100.64.0.1, 192.168.1.1,198.51.100.8', '198.51.100.8'],
+  ['fd00::1, 2001:db8::1', '2001:db8::1'],
+  ['10.0.0.1, 192.168.1.1', '10.0.0.1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['[2001:db8::1]:443', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['for="[2001:db8::1]:4711";proto=https', '2001:db8::1'],
+  ['fe80::1%eth0', 'fe80::1%eth0'],
+  ['0.0.0.0', null],
+  ['::', null],
+  ['198.51.100', null],
+  ['198.51.100.8:x', null],
+  ['[2001:db8::1', null],
+  ['', null],
+])('the address in %s is %s', (text, address) => {
+  expect(addressIn(text)).toBe(address);
 });

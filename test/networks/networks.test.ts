@@ -58,7 +58,11 @@ it.each(linked)('fills its macros into a link, which keeps every parameter: $nam
   const known: readonly string[] = [...LINK_PARAMETERS, ...network.clickIds];
   expect(macros.map(([name]) => name).filter((name) => !known.includes(name))).toEqual([]);
   expect(query.length).toBeLessThan(MAX_CLICK_PARAMS);
-  expect(clickParams(query)).toEqual({ network: network.id, ...network.macros });
+  const filled = query.map(([name, value]) => [name, name === 'network' ? value : `own ${name}`] as const);
+  expect(clickParams(filled)).toEqual(Object.fromEntries(filled));
+  expect(filled.map(([name]) => name).sort()).toEqual(['network', ...macros.map(([name]) => name)].sort());
+  // What the network did not replace says nothing.
+  expect(clickParams(query)).toEqual({ network: network.id });
   // A macro must not end the query, nor look like another parameter.
   expect(macros.filter(([, macro]) => /[#&=?\s]/.test(macro))).toEqual([]);
 });

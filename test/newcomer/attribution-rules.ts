@@ -1,4 +1,4 @@
-import { readingsOf } from '../../src/attribution/play-referrer.ts';
+import { readingsOf } from '../../src/attribution/referrer.ts';
 import { namingCreative } from '../../src/attribution/rules/named.ts';
 import type { ClickFilter } from '../../src/attribution/rules/rule.ts';
 

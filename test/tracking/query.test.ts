@@ -44,4 +44,13 @@ it.each([
     ],
   ],
   ['https://a.example/t/x?a=%20+%zz', [['a', '  %zz']]],
+  // Escaped as HTML on the way.
+  [
+    'https://a.example/t/x?a=1&amp;ttclid=2&amp;amp;b=3',
+    [
+      ['a', '1'],
+      ['ttclid', '2'],
+      ['b', '3'],
+    ],
+  ],
 ])('reads the query of %s', (url, expected) => expect(queryOf(url)).toEqual(expected));

@@ -6,11 +6,11 @@ import {
   requiredNameOrNumber,
   requiredNumber,
 } from '#lib/input/fields';
-import { descriptive, replaceable } from '#lib/input/leniency';
+import { descriptive, naming, replaceable } from '#lib/input/leniency';
 import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line } from '../kind.ts';
 import { nanos, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
-import { flag, grouping, payload, runningTotal, UNKNOWN, wireForm } from '../wire.ts';
+import { flag, grouping, payload, runningTotal, telling, UNKNOWN, wireForm } from '../wire.ts';
 
 const AdView = storedOfDevice('custom.ad', () => ({
   ad_id: text,
@@ -35,9 +35,9 @@ const asAd = wireForm(
   payload({
     ad_id: grouping(),
     name: descriptive(optionalNameOrNumber()),
-    source: replaceable(requiredNameOrNumber().transform(lowerCase), UNKNOWN),
-    media_source: descriptive(optionalNameOrNumber().transform((name) => name && lowerCase(name))),
-    channel: descriptive(optionalNameOrNumber()),
+    source: replaceable(telling(requiredNameOrNumber().transform(lowerCase)), UNKNOWN),
+    media_source: descriptive(naming(optionalNameOrNumber().transform((name) => name && lowerCase(name)))),
+    channel: descriptive(naming(optionalNameOrNumber())),
     watch_time: descriptive(optionalNumber(Number.MAX_SAFE_INTEGER)),
     reward: descriptive(flag()),
     /** Some networks send -1 or no currency if they do not know the revenue of an impression. */

@@ -62,7 +62,7 @@ const asPurchase = wireForm(
     total_purchase_value: runningTotal(),
     tr_id: key(),
   }).transform((sent) =>
-    isOfRefund(sent.status) && sent.tr_id === undefined
+    isOfRefund(sent.status) && typeof sent.tr_id !== 'string'
       ? { ...sent, tr_id: dropped('is required to find the purchase; not counted') as never }
       : sent,
   ),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { optionalNumber, optionalTextOrNumber } from '#lib/input/fields';
-import { descriptive } from '#lib/input/leniency';
+import { descriptive, identifier } from '#lib/input/leniency';
 import { type EventKind, line } from '../kind.ts';
 import { count, type OwnFields, optionalText, storedOfDevice } from '../stored.ts';
 import { dayNumber, payload, wireForm } from '../wire.ts';
@@ -20,12 +20,14 @@ const Retention = storedOfDevice('retention', () => ({
 }));
 type Retention = z.infer<typeof Retention>;
 
+const sessionId = identifier(optionalTextOrNumber());
+
 const asRetention = wireForm(
   'retention',
   payload({
     retentionDay: dayNumber(),
     backfillDay: dayNumber(),
-    session_id: descriptive(optionalTextOrNumber()),
+    session_id: descriptive(sessionId),
   }),
   {
     examples: { retention: { session_id: 'a3f1', retentionDay: '0' } },
@@ -44,7 +46,7 @@ const asSession = wireForm(
     /** Whether the session starts or ends. */
     a: descriptive(z.enum(['start', 'end'], { error: 'must be start or end' }).nullish()),
     /** The session's id. */
-    sid: descriptive(optionalTextOrNumber()),
+    sid: descriptive(sessionId),
     /** Its length in seconds, at its end. */
     sd: descriptive(optionalNumber(MAX_SESSION_SECONDS)),
   }),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CURRENCIES, isCurrencyOfAnyDay } from '../currencies.ts';
+import { readDecimal } from '../decimal.ts';
 import { type IdPrefix, isId } from '../ids.ts';
 import { lettersFoldedTo, MAX_FOLDED_LETTERS } from '../search.ts';
 import { type DayRange, daysBetween, isDay } from '../time.ts';
@@ -23,11 +24,18 @@ function perLimit<Schema>(make: (max: number) => Schema): (max?: number) => Sche
   };
 }
 
+/** Whether a number stands for several whole numbers. */
+const isRounded = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
+
 const wellFormed = (max: number, ...more: z.core.$ZodCheck<string>[]) =>
   z
     .string({
-      error: (issue) =>
-        issue.input === undefined || issue.input === null ? 'is required' : 'must be a string',
+      error: ({ input }) =>
+        input === undefined || input === null
+          ? 'is required'
+          : isRounded(input)
+            ? 'must be sent as text: a JSON number does not keep all of its digits'
+            : 'must be a string',
     })
     .check(
       z.overwrite((text) => text.trim().toWellFormed()),
@@ -87,10 +95,7 @@ export const optionalName = perLimit((max) =>
 /** Some clients send a name or key that consists of digits as a number. */
 const orNumber = <Schema extends z.ZodType>(schema: Schema) =>
   keeps(
-    z.preprocess(
-      (value) => (typeof value === 'number' && Number.isFinite(value) ? String(value) : value),
-      schema,
-    ),
+    z.preprocess((value) => (typeof value === 'number' && !isRounded(value) ? String(value) : value), schema),
     keptBy(schema),
   );
 
@@ -98,14 +103,13 @@ export const requiredNameOrNumber = perLimit((max) => orNumber(requiredName(max)
 export const optionalNameOrNumber = perLimit((max) => orNumber(optionalName(max)));
 export const optionalTextOrNumber = perLimit((max) => orNumber(optionalText(max)));
 
-const DECIMAL = /^[+-]?\d+(?:\.\d+)?(?:e[+-]?\d{1,3})?$/i;
-
 /** Some clients send a number as decimal text. Other text is returned unchanged, to be refused, and empty text as absent. */
 function textAsNumber(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim();
   if (text === '') return undefined;
-  return DECIMAL.test(text) ? Number(text) : value;
+  const plain = readDecimal(text);
+  return plain === null ? value : Number(plain);
 }
 
 const finite = () =>

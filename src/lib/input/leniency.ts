@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Fault } from './fields.ts';
 import { keeps, keptBy } from './keeps.ts';
+import { COUNTED_AS_ABSENT, placeholderId, placeholderName } from './placeholder.ts';
 
 // Fields that decide money or identity are strict. All others only describe an event: a malformed one is dropped, the event is accepted,
 // and the answer names what was dropped.
@@ -73,8 +74,36 @@ export function replacedIfMalformed<Schema extends z.ZodType>(
   );
 }
 
+const meaningful = <Schema extends z.ZodType>(
+  schema: Schema,
+  placeholderIn: (text: string) => string | null,
+) => {
+  const isKept = keptBy(schema);
+  const checked = schema.transform((value) => {
+    const reason = typeof value === 'string' ? placeholderIn(value) : null;
+    return reason === null ? value : (dropped(`${reason}; ${COUNTED_AS_ABSENT}`) as never);
+  });
+  return keeps(
+    checked as unknown as Schema,
+    (value) => isKept(value) && (typeof value !== 'string' || placeholderIn(value) === null),
+  );
+};
+
+/** An optional text that identifies something: dropped if it is a placeholder. */
+export const identifier = <Schema extends z.ZodType<string | undefined>>(schema: Schema) =>
+  meaningful(schema, placeholderId);
+
+/** An optional name, likewise. */
+export const naming = <Schema extends z.ZodType<string | undefined>>(schema: Schema) =>
+  meaningful(schema, placeholderName);
+
 /** Drops one value inside a descriptive field, such as one parameter of many. */
 export const dropped = (message: string) => new Dropped(message);
+
+/** Adds a warning that no single field of a schema gives, as long as there are few. */
+export function addWarning({ warnings }: { warnings: Fault[] }, warning: Fault): void {
+  if (warnings.length < MAX_WARNINGS) warnings.push(warning);
+}
 
 /** Replaces what was dropped in an object that a schema has made, and in the objects in it. */
 function sweep(parsed: Record<string, unknown>, path: string, warnings: Fault[]): void {
@@ -82,7 +111,7 @@ function sweep(parsed: Record<string, unknown>, path: string, warnings: Fault[])
     const field = parsed[name];
     if (typeof field !== 'object' || field === null) continue;
     if (field instanceof Dropped) {
-      if (warnings.length < MAX_WARNINGS) warnings.push({ path: path + name, message: field.message });
+      addWarning({ warnings }, { path: path + name, message: field.message });
       parsed[name] = field.replacement;
     } else sweep(field as Record<string, unknown>, `${path}${name}.`, warnings);
   }

@@ -1,5 +1,6 @@
 import {
   attributionOf,
+  groupedAs,
   isSegmentDimension,
   type RollupTable,
   SEGMENT_DIMENSIONS,
@@ -94,9 +95,12 @@ function filtersOf(
         ? (id) => (!creativeIds || creativeIds.has(id)) && (!attribution || attributionOf(id) === attribution)
         : undefined,
   };
-  const ofSegments = SEGMENT_DIMENSIONS.map((name) => [name, filters[name]?.map(storedValue)] as const);
+  const ofSegments = SEGMENT_DIMENSIONS.map((name) => {
+    const wanted = filters[name] && new Set(filters[name].map(storedValue));
+    return [name, wanted && ((own: string) => wanted.has(groupedAs(name, own)))] as const;
+  });
   return new Map([
     ...columns.flatMap((name) => (ofKeys[name] ? [[name, ofKeys[name]] as const] : [])),
-    ...ofSegments.flatMap(([name, values]) => (values ? [[name, among(values)] as const] : [])),
+    ...ofSegments.flatMap(([name, isWanted]) => (isWanted ? [[name, isWanted] as const] : [])),
   ]);
 }

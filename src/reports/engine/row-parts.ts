@@ -1,4 +1,4 @@
-import { isSegmentDimension as isSegment, type Segment } from '#catalogue';
+import { groupedAs, isSegmentDimension as isSegment, type Segment } from '#catalogue';
 import { Dictionary } from '#lib/collections/dictionary';
 import { TupleIndex } from '#lib/collections/tuple-index';
 import { type DimensionName, isNamed, REPORT_DIMENSIONS } from '../dimensions.ts';
@@ -85,7 +85,7 @@ export class RowParts {
   private segmentPartOf(segment: Segment): number {
     const known = this.numberOfSegment.get(segment);
     if (known !== undefined) return known;
-    const values = this.segmentNames.map((name) => (isSegment(name) ? segment[name] : ''));
+    const values = this.segmentNames.map((name) => (isSegment(name) ? groupedAs(name, segment[name]) : ''));
     const part = this.ofSegments?.texts.numberOf(JSON.stringify(values)) ?? NO_PART;
     this.numberOfSegment.set(segment, part);
     return part;
@@ -119,6 +119,8 @@ export class RowParts {
   private numberOf(name: DimensionName, { texts }: Grouping, value: string, isOfCosts: boolean): number {
     const isNothing = value === '' && (name === 'currency' || (isOfCosts && isNamed(name)));
     if (isNothing) return NO_PART;
-    return texts.numberOf(isNamed(name) && !isOfCosts ? this.creatives.of(value, name) : value);
+    return texts.numberOf(
+      isNamed(name) && !isOfCosts ? this.creatives.of(value, name) : groupedAs(name, value),
+    );
   }
 }

@@ -36,9 +36,7 @@ type Report = { counted_through: string | null; totals: { installs: number } };
 type Page = { data: StoredEvent[]; next_cursor: string | null };
 
 /** The installs of an application and the events that count, once none of them is on its way. */
-async function countedOf(
-  applicationId: string,
-): Promise<{ installs: number; counted: StoredEvent[] }> {
+async function countedOf(applicationId: string): Promise<{ installs: number; counted: StoredEvent[] }> {
   const now = Date.now();
   const report = `/v1/reports/performance?application_id=${applicationId}&from=2026-02-01&to=2026-04-30`;
   await expect

@@ -1,4 +1,6 @@
+import { readDecimal } from '#lib/decimal';
 import { readObject } from '#lib/encoding/json-object';
+import { placeholderName } from '#lib/input/placeholder';
 
 // What the exports of other attribution services have in common.
 
@@ -72,22 +74,19 @@ export const readerOf =
       .find(Boolean) ?? '';
 
 /** Also of text that is not a number, so that it is refused as a purchase's. */
-export const isAmount = (text: string) => text !== '' && Number(text) !== 0;
+export const isAmount = (text: string) => text !== '' && Number(readDecimal(text) ?? Number.NaN) !== 0;
 
 /** Exports have "None" or the like in place of a missing name. */
-export const nameOf = (text: string) => (/^(?:none|null|n\/a)$/i.test(text) ? '' : text);
+export const nameOf = (text: string) => (placeholderName(text) === null ? text : '');
 export const isOrganicName = (text: string) => /^organic$/i.test(text);
 
 export const ORGANIC = { network: '', campaign: '', adset: '', creative: '' };
 
-const DECIMAL = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
-
 /** Why an amount cannot be imported; null if it can. */
 export function faultOfRevenue(kind: RowKind, revenue: string, currency: string): RefusedRow | null {
   if (revenue === '') return null;
-  const amount = Number(revenue);
-  if (!DECIMAL.test(revenue) || !Number.isFinite(amount))
-    return { kind, refused: `revenue must be a number, not "${revenue}"` };
+  const amount = Number(readDecimal(revenue) ?? Number.NaN);
+  if (!Number.isFinite(amount)) return { kind, refused: `revenue must be a number, not "${revenue}"` };
   if (amount < 0) return { kind, refused: `revenue is negative (${revenue}): refunds are not imported` };
   if (amount > 0 && currency === '') return { kind, refused: 'revenue has no currency' };
   return null;

@@ -1,6 +1,7 @@
 import { isStuck } from '#counting';
 import { database } from '#db';
 import { readAs } from '#http';
+import { type AbsentField, listAbsentFields } from '#ingestion';
 import { ago, count, money, NOTHING, percent } from '#lib/format';
 import {
   type InspectedApplication,
@@ -268,14 +269,42 @@ function ParkedCard({
   );
 }
 
+/** Identifiers and names that said nothing, by field. */
+const AbsentCard = ({ fields, zone }: { fields: AbsentField[]; zone: string }) => (
+  <Card
+    title="Counted as absent"
+    info={
+      <p>
+        Fields of the last two weeks that had a placeholder instead of an identifier or a name, such as
+        <code>null</code>, a zero UUID or a macro that was not replaced. Whoever sends them should leave them
+        out or fill them in.
+      </p>
+    }
+  >
+    <Table
+      caption="Fields with placeholders"
+      rows={fields}
+      empty="None. Every identifier and name that came says something."
+      columns={[
+        { label: 'Field', cell: ({ path }) => <code>{path}</code> },
+        { label: 'Why', wrap: true, cell: ({ message }) => message },
+        { label: 'Endpoint', cell: ({ endpoint }) => endpoint },
+        { label: 'Times', numeric: true, cell: ({ count: times }) => count(times) },
+        { label: `Last (${zone})`, cell: ({ lastAt }) => exactTimeText(lastAt, zone) },
+      ]}
+    />
+  </Card>
+);
+
 async function statusPage(c: DashboardContext) {
   const now = Date.now();
   const read = await readView(c);
   const { person } = c.var;
   // The state before this page triggers any counting.
-  const [inspection, { messages, total }] = await Promise.all([
+  const [inspection, { messages, total }, absent] = await Promise.all([
     inspect(c.env, read ? [read.application] : [], now),
     listParked(database(c.env.DB), person.team.id, { limit: SHOWN }),
+    read ? listAbsentFields(c.env.DB, [read.application.id]) : [],
   ]);
   const view = read && (await settleView(c, read));
   const totals = view
@@ -305,6 +334,7 @@ async function statusPage(c: DashboardContext) {
         </Card>
       )}
       <ParkedCard messages={messages} total={total} view={view} mayChange={mayChange} />
+      {view && <AbsentCard fields={absent} zone={zone} />}
       {view && totals && <ClientTotalsCard report={totals} view={view} />}
     </>,
   );
