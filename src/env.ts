@@ -29,6 +29,8 @@ const REQUIRED = z.lazy(() =>
   z.object({
     /** Names the two credential headers: `<name>-api-key` and `<name>-Token`. */
     SERVICE_NAME: z.string().regex(SERVICE_NAME_FORM, 'must be usable in a header name').default('service'),
+    /** How many of the event queues are sent to. Further ones that are bound are only consumed. */
+    EVENT_QUEUES: EventQueueCount,
     /** What answers in the place of other people's services, on this machine: see `outboundFetch`. Only `npm start` sets it. */
     STAND_IN_URL: z
       .union([z.literal(''), z.string().regex(/^http:\/\/127\.0\.0\.1:\d+\//, 'must be on this machine')])
@@ -44,8 +46,6 @@ const OPTIONAL = z.lazy(() =>
   z.object({
     /** The base URL of tracking links. Empty means `<origin>/t`. */
     TRACKING_BASE_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
-    /** How many of the event queues are sent to. Further ones that are bound are only consumed. */
-    EVENT_QUEUES: EventQueueCount,
     /** How long an event waits for others to share its message with, even if none is on its way: see `send/group-commit.ts`. */
     INGEST_LINGER_MS: z.coerce.number().int().min(0).max(1_000, 'must be at most 1000').default(0),
     TOKEN_TTL_DAYS: z.coerce.number().int().min(1).max(3650).default(400),

@@ -29,10 +29,13 @@ export async function createTenant({ ios_store_url, ...settings }: Partial<NewAp
   if (ios_store_url) {
     const iosStoreUrl = ios_store_url;
     const appStoreId = appStoreIdOf(iosStoreUrl);
-    const toOthers = { iosStoreUrl: null, appStoreId: null };
-    if (appStoreId)
-      await db.update(applications).set(toOthers).where(eq(applications.appStoreId, appStoreId));
-    await db.update(applications).set({ iosStoreUrl, appStoreId }).where(eq(applications.id, application.id));
+    await db.batch([
+      db
+        .update(applications)
+        .set({ appStoreId: null })
+        .where(eq(applications.appStoreId, appStoreId ?? '')),
+      db.update(applications).set({ iosStoreUrl, appStoreId }).where(eq(applications.id, application.id)),
+    ]);
     Object.assign(application, { iosStoreUrl, appStoreId });
   }
   await forgetAudit(team, caller.actor);

@@ -9,7 +9,6 @@ const withVariables = (variables: Record<string, string>) => ({ ...env, ...varia
 describe.each([
   ['METRICS_TOKEN', 'short', '', 'must have at least 32 characters'],
   ['TRACKING_BASE_URL', 'links.example.com', '', 'Invalid URL'],
-  ['EVENT_QUEUES', '0', 1, 'must be at least 1'],
   ['TOKEN_TTL_DAYS', 'a year', 400, 'Invalid input'],
   ['IDEMPOTENCY_DAYS', '3', 3650, 'must be at least 9'],
   ['RAW_RETENTION_DAYS', '800 days', 3650, 'Invalid input'],
