@@ -56,7 +56,7 @@ const encoder = new TextEncoder();
 const encoded = new Uint8Array(MAX_EVENT_BYTES + 4);
 
 /** The length of an event's text in UTF-8; of a larger event, a little more than `MAX_EVENT_BYTES`. Unlike `encode`, it allocates nothing. */
-export const measureEvent = (text: string): number => encoder.encodeInto(text, encoded).written;
+const measureEvent = (text: string): number => encoder.encodeInto(text, encoded).written;
 
 /** An event and its bytes in UTF-8, a click as JSON, or a click with the event that counts it: what goes into one message or not at all. */
 export type MessagePart = { text?: string; click?: string; bytes: number };

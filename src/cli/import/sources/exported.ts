@@ -43,7 +43,7 @@ export type ExportedEvent = {
 type RefusedRow = { kind: RowKind; refused: string };
 /** A row that says again what another row says, and why. */
 type RepeatedRow = { kind: RowKind; repeated: string };
-export type RowReading = ExportedEvent | RefusedRow | RepeatedRow;
+type RowReading = ExportedEvent | RefusedRow | RepeatedRow;
 
 /** The columns of an export by what they hold: the first one that has a value counts. */
 export type ColumnTable = Readonly<Record<string, readonly string[]>>;

@@ -88,7 +88,7 @@ const SLASHED =
   /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?:[ ,T]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*([ap]m)?)?$/i;
 
 /** A time with the day or the month first, as one that is read without knowing which. Any other text as it is. */
-export function withYearFirst(text: string, dates: ColumnMap['dates']): string {
+function withYearFirst(text: string, dates: ColumnMap['dates']): string {
   const [, left = '', , right = '', year = '', hours = '0', minutes = '00', seconds = '00', half] =
     SLASHED.exec(text) ?? [];
   if (!dates || year === '') return text;
