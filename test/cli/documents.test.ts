@@ -85,6 +85,7 @@ const RUN_BY: Record<string, string> = {
   'npm run org -- create acme acme.example.com --secrets': 'test/cli/org-secrets.slow.test.ts',
   'npm run org -- rotate acme': 'test/cli/org-secrets.slow.test.ts',
   'npm run check': '.ci/run',
+  'npm run import -- events.csv --map': 'test/foreign/imports/imports.test.ts',
   'npm run restore':
     'test/cli/restore.slow.test.ts, from a folder; test/backup/every-report.slow.test.ts, from the bucket',
   'STATE_DIR=.wrangler/restored npm start': 'test/cli/restore.slow.test.ts',

@@ -19,11 +19,11 @@ import { TIME_LIMIT_MS } from './send-with-retry.ts';
 const PATIENCE_MS = 2_000;
 
 /** What another request tells one that waits: to send what waits, or whether the queue has accepted its part. */
-type Notice = 'lead' | 'accepted' | 'refused';
+type TurnNotice = 'lead' | 'accepted' | 'refused';
 
 /** A request that waits for its part to be sent. */
 class Member {
-  readonly notice = Promise.withResolvers<Notice>();
+  readonly notice = Promise.withResolvers<TurnNotice>();
   readonly since = Date.now();
   readonly part: MessagePart;
 
@@ -32,7 +32,7 @@ class Member {
   }
 
   /** The notice, if it comes within that time; else null. The runtime requires a timer, too: a request with nothing of its own to wait for hangs. */
-  async noticeWithin(milliseconds: number): Promise<Notice | null> {
+  async noticeWithin(milliseconds: number): Promise<TurnNotice | null> {
     const silence = Promise.withResolvers<null>();
     const timer = setTimeout(() => silence.resolve(null), milliseconds);
     try {
@@ -44,7 +44,7 @@ class Member {
 }
 
 /** The requests of an isolate that send to the same queue under the same head. */
-class Group {
+class MessageGroup {
   /** In the order of their arrival. */
   private waiting: Member[] = [];
   /** Sends now, or has been told to. Null while the first of those that wait lingers. */
@@ -70,7 +70,7 @@ class Group {
     return notice === 'lead' ? this.lead(own) : notice === 'accepted';
   }
 
-  private async waitForTurn(own: Member): Promise<Notice> {
+  private async waitForTurn(own: Member): Promise<TurnNotice> {
     if (this.lingerMs > 0) {
       const notice = await own.noticeWithin(this.lingerMs);
       if (notice) return notice;
@@ -107,14 +107,14 @@ class Group {
   }
 }
 
-const groups = new WeakMap<Queue, Map<string, Group>>();
+const groups = new WeakMap<Queue, Map<string, MessageGroup>>();
 
-function groupOf(queue: Queue, head: string, lingerMs: number): Group {
-  const ofQueue = groups.get(queue) ?? new Map<string, Group>();
+function groupOf(queue: Queue, head: string, lingerMs: number): MessageGroup {
+  const ofQueue = groups.get(queue) ?? new Map<string, MessageGroup>();
   groups.set(queue, ofQueue);
   let group = ofQueue.get(head);
   if (!group) {
-    group = new Group(queue, head, lingerMs, () => ofQueue.delete(head));
+    group = new MessageGroup(queue, head, lingerMs, () => ofQueue.delete(head));
     ofQueue.set(head, group);
   }
   return group;
