@@ -163,10 +163,9 @@ export const moneyEndpoints: Endpoint[] = [
         application_id: EXAMPLE.application,
         currency: 'usd',
         spread: 'false',
-        map: 'date=Päivä',
       },
     },
-    text: { 'text/csv': 'Päivä;Campaign name;Amount spent (EUR)\n2026-03-02;Spring;120,50\n' },
+    text: { 'text/csv': 'Day;Campaign name;Amount spent (EUR)\n2026-03-02;Spring;120,50\n' },
     maxBytes: FILE_BYTES,
     answer: {
       description: 'What is stored and what is not, and the names that the application does not have.',
