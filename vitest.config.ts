@@ -4,15 +4,11 @@ import { defineConfig } from 'vitest/config';
 import { withDimensions } from './test/catalogue/with-dimensions.ts';
 import { SUBSCRIPTION_MIGRATION, withSubscription } from './test/catalogue/with-subscription.ts';
 import { bundledDependencies } from './test/helpers/bundled-dependencies.ts';
+import { InterruptedProperties } from './test/helpers/interrupted-properties.ts';
+import { inNode, pureTests, sqlAsText } from './test/helpers/pure-tests.ts';
 import { TEST_SECRETS } from './test/helpers/secrets.ts';
+import { type Runtime, readTestFiles, type TestFile } from './test/helpers/tiers.ts';
 import { withChanges } from './test/newcomer/changes.ts';
-
-/** As the bundler does it: see src/cli/bundle.ts. */
-const sqlAsText = {
-  name: 'sql-as-text',
-  transform: (code: string, file: string) =>
-    file.endsWith('.sql') ? `export default ${JSON.stringify(code)}` : undefined,
-};
 
 const dependencies = await bundledDependencies(import.meta.dirname);
 
@@ -32,42 +28,44 @@ const worker = (migrations = MIGRATIONS) =>
     },
   });
 
-/** Chaos, fuzz, whole services: more than a second or two each. `npm run test:slow` runs them, and so does CI. */
-const SLOW = 'test/**/*.slow.test.ts';
-
-/** Tests that need Node: files, DuckDB, processes of their own. */
-const NODE = [
-  'test/{architecture,chaos,cli}/**/*.test.ts',
-  'test/bench/options.test.ts',
-  'test/bench/peer/**/*.test.ts',
-  'test/foreign/imports/**/*.test.ts',
-  'test/counting/{answer,shared}-heap.slow.test.ts',
-  'test/lake/duckdb.slow.test.ts',
-  'test/lake/memory.slow.test.ts',
-  'test/stores/apple-library.test.ts',
+/** Built with changes: a kind of event, dimensions, and what `test/newcomer` adds. */
+const ALTERED = [
+  'test/catalogue/new-kind.test.ts',
+  'test/catalogue/new-dimension.test.ts',
+  'test/newcomer/newcomer.test.ts',
 ];
 
-const NEW_KIND = 'test/catalogue/new-kind.test.ts';
-/** Also runs as it is, without the new kind. */
-const OLD_FILES = 'test/lake/old-files.test.ts';
-const NEW_DIMENSION = 'test/catalogue/new-dimension.test.ts';
-const NEWCOMER = 'test/newcomer/newcomer.test.ts';
-/** What earlier releases stored, as it is and with one more kind, measure and dimension in the middle of their lists. */
-const OLD_STORES = 'test/upgrade/upgrade.test.ts';
+/** What earlier releases stored, as it is and with more kinds, measures and dimensions in the middle of their lists. */
+const OLD = ['test/lake/old-files.test.ts', 'test/upgrade/upgrade.test.ts'];
+
+const TEST_FILES = readTestFiles(import.meta.dirname);
+const filesOf = (is: (file: TestFile) => boolean) => TEST_FILES.filter(is).map(({ file }) => file);
+
+const fast = (runtime: Runtime) =>
+  filesOf((test) => test.runtime === runtime && !test.isSlow && !ALTERED.includes(test.file));
+
+const slow = (...runtimes: Runtime[]) =>
+  filesOf(
+    (test) =>
+      runtimes.includes(test.runtime) && (test.isSlow || test.hasMore) && !ALTERED.includes(test.file),
+  );
+
+/** CASES=many runs any test with all of its cases. */
+const few = { cases: process.env.CASES === 'many' ? 'many' : 'few' } as const;
+const many = { cases: 'many' } as const;
 
 // Files share an isolate, since starting one and importing the Worker anew cost more than most files' tests. The setup file empties
 // the bindings; a file that tests what the Worker's modules remember resets them: `vi.hoisted(() => vi.resetModules())`.
 const inWorker = {
-  setupFiles: ['./test/helpers/empty-bindings.ts', './test/helpers/shrink-in-time.ts'],
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  setupFiles: ['./test/helpers/empty-bindings.ts', './test/helpers/properties.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   isolate: false,
 };
-const inNode = { environment: 'node', testTimeout: 120_000, hookTimeout: 120_000 } as const;
-
 export default defineConfig({
   test: {
     silent: 'passed-only',
+    reporters: ['default', new InterruptedProperties()],
     globalSetup: './test/helpers/stores-in-memory.ts',
     // The default leaves a core to the main process: on two cores, one file at a time.
     maxWorkers: '100%',
@@ -75,37 +73,39 @@ export default defineConfig({
       {
         extends: true,
         plugins: [dependencies, sqlAsText, worker()],
-        test: {
-          ...inWorker,
-          name: 'worker',
-          include: ['test/**/*.test.ts'],
-          exclude: [SLOW, NEW_KIND, NEW_DIMENSION, NEWCOMER, ...NODE],
-        },
+        test: { ...inWorker, name: 'worker', include: fast('worker'), provide: few },
+      },
+      {
+        extends: true,
+        plugins: [sqlAsText],
+        test: { ...pureTests(import.meta.dirname), name: 'pure', provide: few },
+      },
+      {
+        extends: true,
+        plugins: [sqlAsText],
+        test: { ...inNode, name: 'node', include: fast('node'), provide: few },
       },
       {
         extends: true,
         plugins: [dependencies, sqlAsText, worker()],
-        test: { ...inWorker, name: 'slow-worker', include: [SLOW], exclude: NODE },
+        test: { ...inWorker, name: 'slow-worker', include: slow('worker'), provide: many },
       },
       {
         extends: true,
-        plugins: [dependencies, sqlAsText, withSubscription, worker([...MIGRATIONS, SUBSCRIPTION_MIGRATION])],
-        test: { ...inWorker, name: 'new-kind', include: [NEW_KIND, OLD_FILES, OLD_STORES] },
+        plugins: [sqlAsText],
+        test: { ...inNode, name: 'slow-node', include: slow('node', 'pure'), provide: many },
       },
       {
         extends: true,
-        plugins: [dependencies, sqlAsText, withDimensions, worker()],
-        test: { ...inWorker, name: 'new-dimension', include: [NEW_DIMENSION, OLD_FILES, OLD_STORES] },
-      },
-      {
-        extends: true,
-        plugins: [dependencies, sqlAsText, withChanges, worker()],
-        test: { ...inWorker, name: 'newcomer', include: [NEWCOMER] },
-      },
-      { extends: true, test: { ...inNode, name: 'node', include: NODE, exclude: [SLOW] } },
-      {
-        extends: true,
-        test: { ...inNode, name: 'slow-node', include: NODE, exclude: ['test/**/!(*.slow).test.ts'] },
+        plugins: [
+          dependencies,
+          sqlAsText,
+          withSubscription,
+          withDimensions,
+          withChanges,
+          worker([...MIGRATIONS, SUBSCRIPTION_MIGRATION]),
+        ],
+        test: { ...inWorker, name: 'altered', include: [...ALTERED, ...OLD], provide: many },
       },
     ],
   },

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorker } from '../../src/cli/bundle.ts';
 import { ROOT } from '../../src/cli/local-state.ts';
 import { MAX_BUNDLE_KIB } from '../bench/bars.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 const ENTRY = path.join(ROOT, 'src/index.ts');
 let folder: string;
@@ -98,7 +99,7 @@ describe('bundleWorker', () => {
     expect(await gzippedKib(modules)).toBeLessThan(MAX_BUNDLE_KIB);
   });
 
-  it('leaves unchanged files alone, and deletes files of an earlier build', async () => {
+  slowIt('leaves unchanged files alone, and deletes files of an earlier build', async () => {
     const stale = path.join(folder, 'parts/stale.mjs');
     await writeFile(stale, '');
     const before = await Promise.all(modules.map(async (file) => (await stat(file)).mtimeMs));

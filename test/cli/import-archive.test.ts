@@ -7,6 +7,7 @@ import { readArchive } from '../../src/cli/import/archive.ts';
 import { isParquet } from '../../src/cli/import/parquet.ts';
 import { importRows } from '../../src/cli/import/rows.ts';
 import { totalOf } from '../../src/cli/import/summary.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { MemoryBucket } from '../lake/memory-bucket.ts';
 import { startStandIn } from './stand-in.ts';
 
@@ -56,7 +57,7 @@ async function rawEventFile(name: string, events: object[]): Promise<string> {
   return file;
 }
 
-it('converts a raw event file to envelopes', async () => {
+slowIt('converts a raw event file to envelopes', async () => {
   const device = `dev_${'a'.repeat(32)}`;
   const common = {
     application_id: 'app_1',

@@ -13,6 +13,7 @@ import {
   type Target,
 } from '../../src/cli/import/file.ts';
 import { exists } from '../../src/cli/local-state.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 type Item = { n?: number; bad?: boolean };
 type Seen = { key: string; apiKey: string; events: Item[] };
@@ -208,7 +209,7 @@ describe('importFile', () => {
     expect(delays).toContain(7_000);
   });
 
-  it('tries again after 429 and 5xx', async () => {
+  slowIt('tries again after 429 and 5xx', async () => {
     faults = [429, 500];
     const done = await importFile(await fileOf(numbered(3)), target, () => undefined);
     expect(done).toMatchObject({ accepted: 3 });

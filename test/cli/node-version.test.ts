@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../../src/cli/local-state.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { runCommand } from './process.ts';
 
 let folder: string;
@@ -33,7 +34,7 @@ it.each(['18.20.0', '20.20.2', '24.8.1'])('says what to do on Node %s', async (v
   expect(output.split('\n')).toHaveLength(1);
 });
 
-it.each(['24.9.0', '24.21.0', '25.0.0'])('starts on Node %s', async (version) => {
+slowIt.each(['24.9.0', '24.21.0', '25.0.0'])('starts on Node %s', async (version) => {
   expect(await startWith(version)).toMatchObject({ code: 0, output: expect.stringMatching(/^Usage:/) });
 });
 

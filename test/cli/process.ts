@@ -43,6 +43,16 @@ export function runScript(script: string, more: { args?: string[]; env?: Record<
   return runCommand(process.execPath, [path.join(ROOT, 'src/cli', script), ...args], { env });
 }
 
+/** Runs a script to its end. */
+export async function linesOf(
+  script: string,
+  args: string[],
+): Promise<{ code: number | null; lines: string[] }> {
+  const { ended, output } = runScript(script, { args });
+  const code = await ended;
+  return { code, lines: output().trim().split('\n') };
+}
+
 export async function stop({
   child,
   ended,

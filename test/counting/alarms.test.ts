@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ObjectAlarm } from '../../src/counting/object-alarm.ts';
 import { eventOf, startCounter } from '../helpers/counter.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 // What a counter's alarm is set for, when nobody asks it anything.
 
@@ -48,7 +49,7 @@ it('is counting after 45 minutes, the export after 50, and pruning a day later',
   expect(await stub().health()).toMatchObject({ hotEvents: 0 });
 });
 
-it('is the export at once when more events wait for it than the log keeps', async () => {
+slowIt('is the export at once when more events wait for it than the log keeps', async () => {
   const { append, ring, inside, stub } = await start();
   await inside((counter) => {
     counter.waitMs = 0;

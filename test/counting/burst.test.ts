@@ -6,6 +6,7 @@ import { WatchedD1 } from '../helpers/d1.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -39,7 +40,7 @@ it('counts what a question did not wait for at once, by itself', async () => {
   expect(await alarmAt()).toBeGreaterThan(Date.now() + 60_000);
 });
 
-it('includes what is counted but not in the database yet in what is missing', async () => {
+slowIt('includes what is counted but not in the database yet in what is missing', async () => {
   const { applicationId, stub, inside, append, ads } = await startBusy();
   const db = new WatchedD1(env.DB);
   db.failWhen((sql) => sql.includes('INSERT INTO "counter_flushes"'), 'D1_ERROR: overloaded');

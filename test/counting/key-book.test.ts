@@ -10,6 +10,7 @@ import { purchaseKeys } from '../../src/counting/schema.ts';
 import { type ObjectStore, openStore } from '../../src/counting/store.ts';
 import { startCounter } from '../helpers/counter.ts';
 import { seededRandom } from '../helpers/random.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 const NOW = Date.parse('2026-03-20T12:00:00Z');
 const DAY = 20_000;
@@ -95,7 +96,7 @@ describe('keys', () => {
     });
   });
 
-  it('are all found while their blocks grow and split, and no others', async () => {
+  slowIt('are all found while their blocks grow and split, and no others', async () => {
     await inStore((store) => {
       const perRun = 15_000;
       for (let run = 1; run <= 9; run++) {
@@ -132,38 +133,44 @@ describe('keys', () => {
     });
   });
 
-  it('of purchases lead to the purchase that was counted, however many there are, and are all deleted in the end', async () => {
-    await inStore((store) => {
-      const perRun = 11_000;
-      const numbers = (run: number) => Array.from({ length: perRun }, (_, index) => run * perRun + index);
-      const counted = new Map<string, string>();
-      const later = NOW + 50 * 86_400_000;
-      for (const [run, now] of [NOW, NOW, later, later, later].entries()) {
-        const words = row(numbers(run).map((number) => ({ day: KEY_DAY.purchase, number })));
-        const book = openBook(store, words);
-        for (let at = 0; at < words.length; at += KEY_WORDS) {
-          const id = newId('evt');
-          counted.set(hexOfHash(words, at + 2), id);
-          expect(book.take({ words, from: at, to: at + KEY_WORDS }, id)).toBe(true);
+  slowIt(
+    'of purchases lead to the purchase that was counted, however many there are, and are all deleted in the end',
+    async () => {
+      await inStore((store) => {
+        const perRun = 11_000;
+        const numbers = (run: number) => Array.from({ length: perRun }, (_, index) => run * perRun + index);
+        const counted = new Map<string, string>();
+        const later = NOW + 50 * 86_400_000;
+        for (const [run, now] of [NOW, NOW, later, later, later].entries()) {
+          const words = row(numbers(run).map((number) => ({ day: KEY_DAY.purchase, number })));
+          const book = openBook(store, words);
+          for (let at = 0; at < words.length; at += KEY_WORDS) {
+            const id = newId('evt');
+            counted.set(hexOfHash(words, at + 2), id);
+            expect(book.take({ words, from: at, to: at + KEY_WORDS }, id)).toBe(true);
+          }
+          save(book, run, now);
         }
-        save(book, run, now);
-      }
-      expect(new Map(findPurchases(store, counted.keys()))).toEqual(counted);
-      const [hex = '', id] = [...counted][perRun - 1] ?? [];
-      expect([...findPurchases(store, [hex])]).toEqual([[hex, id]]);
-      // A share of the hashes each day.
-      pruneKeys(store, NOW, NOW + 86_400_000, later);
-      const left = [...findPurchases(store, counted.keys())].length;
-      expect(left).toBeGreaterThan(4.5 * perRun);
-      expect(left).toBeLessThan(5 * perRun);
-      for (let day = 1; day < 32; day++) pruneKeys(store, NOW, NOW + 86_400_000, later + day * 86_400_000);
-      expect(new Map(findPurchases(store, counted.keys()))).toEqual(new Map([...counted].slice(2 * perRun)));
-      expect(take(store, 9, [{ day: KEY_DAY.purchase, number: 1 }], later)).toEqual([true]);
-      for (let day = 1; day <= 32; day++) pruneKeys(store, NOW, later + 86_400_000, later + day * 86_400_000);
-      expect([...findPurchases(store, counted.keys())]).toEqual([]);
-      expect(store.select().from(purchaseKeys).all()).toEqual([]);
-    });
-  });
+        expect(new Map(findPurchases(store, counted.keys()))).toEqual(counted);
+        const [hex = '', id] = [...counted][perRun - 1] ?? [];
+        expect([...findPurchases(store, [hex])]).toEqual([[hex, id]]);
+        // A share of the hashes each day.
+        pruneKeys(store, NOW, NOW + 86_400_000, later);
+        const left = [...findPurchases(store, counted.keys())].length;
+        expect(left).toBeGreaterThan(4.5 * perRun);
+        expect(left).toBeLessThan(5 * perRun);
+        for (let day = 1; day < 32; day++) pruneKeys(store, NOW, NOW + 86_400_000, later + day * 86_400_000);
+        expect(new Map(findPurchases(store, counted.keys()))).toEqual(
+          new Map([...counted].slice(2 * perRun)),
+        );
+        expect(take(store, 9, [{ day: KEY_DAY.purchase, number: 1 }], later)).toEqual([true]);
+        for (let day = 1; day <= 32; day++)
+          pruneKeys(store, NOW, later + 86_400_000, later + day * 86_400_000);
+        expect([...findPurchases(store, counted.keys())]).toEqual([]);
+        expect(store.select().from(purchaseKeys).all()).toEqual([]);
+      });
+    },
+  );
 
   it('of sessions are distinguished by name', async () => {
     await inStore((store) => {

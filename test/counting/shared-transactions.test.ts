@@ -7,6 +7,7 @@ import { newId } from '#lib/ids';
 import { readRevenue } from '#rollup';
 import { eventOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
+import { isThorough } from '../helpers/thorough.ts';
 
 // One payment of which several counters of an application learn: it counts once.
 
@@ -120,34 +121,39 @@ const OF_DEVICE = [
   ['2026-03-04', 'paid', 0, 0, 0, 1, 9, 0],
 ];
 
-it.each([
+const ORDERS: [string, number[]][] = [
   ['the store, the client, the refund', [0, 1, 2]],
   ['the client, the store, the refund', [1, 0, 2]],
   ['the refund, the client, the store', [2, 1, 0]],
   ['the client, the refund, the store', [1, 2, 0]],
   ['the store, the refund, the client', [0, 2, 1]],
   ['the refund, the store, the client', [2, 0, 1]],
-])('counts a payment once, whichever counter learns first what: %s', async (_, order) => {
-  for (const client of [0, 1, 2]) {
-    for (const isQuietBetween of [true, false]) {
-      const { told, sent, count, quiet, days, cohorts, earned } = await start();
-      const store = (client + 1) % 3;
-      const all: [number, LoggedEvent][] = [
-        [store, told('purchase', '2026-03-02', 9)],
-        [client, sent(client, '2026-03-03', 10)],
-        [store, told('refunded', '2026-03-04', 0)],
-      ];
-      for (const [shard, event] of order.flatMap((place) => [all[place] ?? fail()])) {
-        await count(shard, event);
-        if (isQuietBetween) await quiet();
+];
+
+it.each(isThorough ? ORDERS : ORDERS.slice(1, 3))(
+  'counts a payment once, whichever counter learns first what: %s',
+  async (_, order) => {
+    for (const client of [0, 1, 2]) {
+      for (const isQuietBetween of [true, false]) {
+        const { told, sent, count, quiet, days, cohorts, earned } = await start();
+        const store = (client + 1) % 3;
+        const all: [number, LoggedEvent][] = [
+          [store, told('purchase', '2026-03-02', 9)],
+          [client, sent(client, '2026-03-03', 10)],
+          [store, told('refunded', '2026-03-04', 0)],
+        ];
+        for (const [shard, event] of order.flatMap((place) => [all[place] ?? fail()])) {
+          await count(shard, event);
+          if (isQuietBetween) await quiet();
+        }
+        await quiet();
+        expect(await days()).toEqual(OF_DEVICE);
+        expect(await cohorts()).toEqual([['2026-03-03', 'paid', 9, 9]]);
+        expect(await earned(client)).toEqual([9, 9]);
       }
-      await quiet();
-      expect(await days()).toEqual(OF_DEVICE);
-      expect(await cohorts()).toEqual([['2026-03-03', 'paid', 9, 9]]);
-      expect(await earned(client)).toEqual([9, 9]);
     }
-  }
-});
+  },
+);
 
 it('counts what two services tell different counters for different devices once a client tells of it', async () => {
   const { told, sent, count, quiet, days, cohorts, devices } = await start();

@@ -8,6 +8,7 @@ import { TransactionBook } from '../../src/counting/keys/transaction-book.ts';
 import { transactions } from '../../src/counting/schema.ts';
 import { type ObjectStore, openStore } from '../../src/counting/store.ts';
 import { eventOf, newDevice, startCounter } from '../helpers/counter.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 const NOW = Date.parse('2026-03-20T12:00:00Z');
 
@@ -48,32 +49,38 @@ function prune(store: ObjectStore, before: number, now: number) {
   for (let day = 0; day < 32; day++) pruneKeys(store, before, before, now + day * DAY_MS);
 }
 
-it('finds the steps of transactions, however many there are, and deletes them by the time of storing', async () => {
-  await inStore((store) => {
-    const perRun = 4_500;
-    const later = NOW + 50 * DAY_MS;
-    const stored = new Map<string, readonly TransactionStep[]>();
-    for (const [run, now] of [NOW, later, later].entries()) {
-      const own = Array.from({ length: perRun }, (_, index) => {
-        const step = stepOf({ nanos: run * perRun + index, creativeId: index % 2 === 0 ? newId('crt') : '' });
-        return [`tr_${run}_${index}`, step] as const;
-      });
-      for (const [id, step] of own) stored.set(id, [step]);
-      add(store, now, own);
-    }
-    const ids = [...stored.keys()];
-    expect(stepsOf(store, ids)).toEqual(stored);
-    expect(stepsOf(store, ids.slice(0, 1))).toEqual(new Map([...stored].slice(0, 1)));
-    expect(stepsOf(store, ['tr_unknown'])).toEqual(new Map());
-    prune(store, NOW + DAY_MS, later);
-    expect(stepsOf(store, ids)).toEqual(new Map([...stored].slice(perRun)));
-    prune(store, later + DAY_MS, later + DAY_MS);
-    expect(stepsOf(store, ids)).toEqual(new Map());
-    expect(store.select().from(transactions).all()).toEqual([]);
-  });
-});
+slowIt(
+  'finds the steps of transactions, however many there are, and deletes them by the time of storing',
+  async () => {
+    await inStore((store) => {
+      const perRun = 4_500;
+      const later = NOW + 50 * DAY_MS;
+      const stored = new Map<string, readonly TransactionStep[]>();
+      for (const [run, now] of [NOW, later, later].entries()) {
+        const own = Array.from({ length: perRun }, (_, index) => {
+          const step = stepOf({
+            nanos: run * perRun + index,
+            creativeId: index % 2 === 0 ? newId('crt') : '',
+          });
+          return [`tr_${run}_${index}`, step] as const;
+        });
+        for (const [id, step] of own) stored.set(id, [step]);
+        add(store, now, own);
+      }
+      const ids = [...stored.keys()];
+      expect(stepsOf(store, ids)).toEqual(stored);
+      expect(stepsOf(store, ids.slice(0, 1))).toEqual(new Map([...stored].slice(0, 1)));
+      expect(stepsOf(store, ['tr_unknown'])).toEqual(new Map());
+      prune(store, NOW + DAY_MS, later);
+      expect(stepsOf(store, ids)).toEqual(new Map([...stored].slice(perRun)));
+      prune(store, later + DAY_MS, later + DAY_MS);
+      expect(stepsOf(store, ids)).toEqual(new Map());
+      expect(store.select().from(transactions).all()).toEqual([]);
+    });
+  },
+);
 
-it('adds steps to those of the same transactions that are stored', async () => {
+slowIt('adds steps to those of the same transactions that are stored', async () => {
   await inStore((store) => {
     const perRun = 8_192;
     const ids = Array.from({ length: perRun }, (_, index) => `tr_${index}`);

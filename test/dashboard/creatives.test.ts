@@ -7,6 +7,7 @@ import { addFigures } from '../helpers/figures.ts';
 import { Page, pageOf, queryOf, textOf } from '../helpers/page.ts';
 import { type Browser, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -409,7 +410,7 @@ it('names the network of each creative, sorts by it, and lists those of a networ
   ]);
 });
 
-it('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over all pages', async () => {
+slowIt('shows 50 of 2,000 creatives at a time in less than 300 KB, in one order over all pages', async () => {
   const made = await createTenant();
   const browser = await signedIn(worker, made.team, 'admin');
   await createCreative(worker, made, { creative: 'First', adset: 'A', campaign: 'C' });

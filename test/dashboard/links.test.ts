@@ -9,6 +9,7 @@ import { withDays } from '../../src/dashboard/shell/dates.ts';
 import { Page, pageOf } from '../helpers/page.ts';
 import { type Browser, ORIGIN, signedIn } from '../helpers/person.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 // Alerts, digests and Health link to pages of the application that they are about, which need not be the team's first one.
@@ -119,7 +120,7 @@ it('leads from the list of alerts to Health of the same application', async () =
   expect(whereIs(await follow(list.link('See Health')))).toEqual(['Health', silent.id]);
 });
 
-it('has no broken link on the alerts, Health and the overview', async () => {
+slowIt('has no broken link on the alerts, Health and the overview', async () => {
   const hrefs = new Set<string>();
   for (const path of ['/alerts', '/status', '/']) {
     const page = await follow(`${path}?app=${silent.id}`);

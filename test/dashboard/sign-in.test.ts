@@ -7,6 +7,7 @@ import { watchedLimit } from '../helpers/limits.ts';
 import { pageOf } from '../helpers/page.ts';
 import { cookieOf, createPerson, FORM, PASSWORD, signedIn, signIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
 // Signing in is not what is limited here.
@@ -153,7 +154,7 @@ it('limits attempts by address, then by email and address, then by email', async
   expect(byEmail.keys).toEqual([]);
 });
 
-it("locks nobody out by others' wrong passwords, under the limits of a deployment", async () => {
+slowIt("locks nobody out by others' wrong passwords, under the limits of a deployment", async () => {
   const { team } = await createTenant();
   const { email, password } = await createPerson(team, 'owner');
   const deployed = startWorker();

@@ -5,6 +5,7 @@ import type { DestinationSetup, OutboundEvent } from '#networks/outbound';
 import { KIND_NAMES, kindOf } from '../../src/destinations/kinds.ts';
 import { MACROS } from '../../src/destinations/template.ts';
 import { newWebhookSecret } from '../../src/destinations/webhook-signature.ts';
+import { everyCase } from '../helpers/properties.ts';
 import { outboundEvent } from './events.ts';
 
 // Whatever events tell, some things never leave: addresses, ids where tracking is limited, parameters that nobody named, credentials in the log.
@@ -118,6 +119,7 @@ it.each(KIND_NAMES)('%s sends nothing that must not leave, and shows no credenti
       expect(JSON.stringify(shown)).not.toContain(CREDENTIAL);
       expect(Object.keys(shown.headers)).toEqual(Object.keys(request.headers));
     }),
+    { plugins: [everyCase] },
   );
   expect(requests).toBeGreaterThan(10);
 });

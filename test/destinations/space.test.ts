@@ -3,6 +3,7 @@ import { firstIdAt } from '#lib/ids';
 import { SPACE, type Space } from '../../src/destinations/object/space.ts';
 import { call, item, partOf, type ShownDestination, setUp } from '../helpers/destination.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -151,7 +152,7 @@ it('switches off a destination for which more waits than fits, and confirms what
   expect(receiver.received.length - before).toBe(20);
 });
 
-it('stores long bodies of many attempts in values of less than 2 MB', async () => {
+slowIt('stores long bodies of many attempts in values of less than 2 MB', async () => {
   const own = await setUp();
   const { tenant, object, deliveries } = own;
   const events = items(tenant.application.id, 60);

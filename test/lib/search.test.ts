@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { containsSql, database } from '#db';
 import { containsText, foldCase, lettersFoldedTo, MAX_FOLDED_LETTERS } from '#lib/search';
+import { slowIt } from '../helpers/thorough.ts';
 
 describe('foldCase', () => {
   it('is the same for both cases of each letter, and whatever letters surround it', () => {
@@ -16,7 +17,7 @@ describe('foldCase', () => {
   });
 });
 
-it('knows every letter that folds to another', () => {
+slowIt('knows every letter that folds to another', () => {
   const missing: string[] = [];
   for (let code = 0x80; code < 0x110000; code++) {
     if (code >= 0xd800 && code < 0xe000) continue;

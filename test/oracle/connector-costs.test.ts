@@ -13,6 +13,7 @@ import {
   StandIn,
 } from '../connectors/stand-in.ts';
 import type { Tenant } from '../helpers/tenant.ts';
+import { isThorough } from '../helpers/thorough.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { localDay, type Sent, startHistory } from './history.ts';
 import { isCounted } from './naive.ts';
@@ -120,7 +121,9 @@ async function expectNoDifference(network: Network, ledger: readonly Spent[]): P
   expect(differences.slice(0, 25).join('\n'), `${differences.length} differences`).toBe('');
 }
 
-it.each<Network>(['meta', 'tiktok', 'applovin', 'google', 'pull'])(
+const NETWORKS: Network[] = ['meta', 'tiktok', 'applovin', 'google', 'pull'];
+
+it.each(isThorough ? NETWORKS : NETWORKS.slice(0, 1))(
   'reports what %s says, with past days, a page that failed and a day that it revised',
   async (network) => {
     const standIn = new StandIn();

@@ -14,6 +14,7 @@ import { addRun } from '../helpers/add-run.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { LimitedD1 } from '../helpers/limited-d1.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 // Groups by segment are added up in the Worker, in bounded memory: what is cut off, and how often the blocks are read, changes no sum.
 
@@ -143,7 +144,7 @@ describe.each<[names: DimensionName[], groups: number]>([
 ])('by %j', (names, total) => {
   const filters = names.includes('country') ? {} : { country: ['de', 'us', 'unknown'] };
 
-  it('has the same sums in one pass and in several', async () => {
+  slowIt('has the same sums in one pass and in several', async () => {
     const once = await read(names, { filters });
     expect(once.cut?.total ?? once.groups.size).toBe(total);
     for (const maxGroups of [total, Math.ceil(total / 2), Math.ceil(total / 5) + 8]) {

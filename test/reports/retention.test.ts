@@ -9,6 +9,7 @@ import { CohortRanking } from '../../src/reports/cohorts/cohort-ranking.ts';
 import { type CohortQuestion, namesOf } from '../../src/reports/cohorts/cohort-scan.ts';
 import type { Chunk } from '../../src/reports/engine/chunk.ts';
 import { CreativeNames } from '../../src/reports/names.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 const NO_NAMES = new CreativeNames(database(env.DB), '', []);
 
@@ -113,7 +114,7 @@ it('counts the cohorts of days that are cut off before they are ranked', async (
   expect(activity.of(0, 0)).toEqual({ eligible: 42, active: 42, later: 42 });
 });
 
-it('adds up thousands of cohorts', async () => {
+slowIt('adds up thousands of cohorts', async () => {
   const numbers = Array.from({ length: 100 }, (_, index) => index);
   const { ranked, activity } = await readDays(11_000, 10_999, numbers);
   expect(ranked).toHaveLength(10_999);

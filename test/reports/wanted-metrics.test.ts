@@ -6,6 +6,7 @@ import { WatchedD1 } from '../helpers/d1.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { putCosts } from '../helpers/money.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { sendHistory } from '../oracle/history.ts';
 
@@ -31,35 +32,38 @@ async function withHistory() {
   return tenant;
 }
 
-it('computes the requested metrics as in the whole report, and reads nothing for the others', async () => {
-  const tenant = await withHistory();
-  for (const group_by of ['day', 'creative', 'country', 'media_source', 'campaign']) {
-    const whole = await reportPerformance(env, tenant.application, asked(tenant, { group_by }), NOW);
-    const db = new WatchedD1(env.DB);
-    const noCounters = new Proxy({} as Env['COUNTERS'], {
-      get: () => {
-        throw new Error('A counter was asked');
-      },
-    });
-    const metrics = ['ad_revenue', 'impressions'] as const;
-    const query = { ...asked(tenant, { group_by }), metrics, totals: false };
-    const some = await reportPerformance(
-      { ...env, DB: db.asBinding(), COUNTERS: noCounters },
-      tenant.application,
-      query,
-      NOW,
-    );
-    expect(db.log.some((sql) => /\b(?:costs|cohort_revenue)\b/.test(sql))).toBe(false);
-    const key = (row: Record<string, unknown>) => JSON.stringify([row[group_by], row[`${group_by}_id`]]);
-    const expected = new Map(whole.data.map((row) => [key(row), row]));
-    expect(some.data.length).toBeGreaterThan(1);
-    for (const row of some.data) {
-      const { ad_revenue, impressions } = expected.get(key(row)) ?? {};
-      expect(row).toMatchObject({ ad_revenue, impressions, revenue: null, roas: null, payers: null });
+slowIt(
+  'computes the requested metrics as in the whole report, and reads nothing for the others',
+  async () => {
+    const tenant = await withHistory();
+    for (const group_by of ['day', 'creative', 'country', 'media_source', 'campaign']) {
+      const whole = await reportPerformance(env, tenant.application, asked(tenant, { group_by }), NOW);
+      const db = new WatchedD1(env.DB);
+      const noCounters = new Proxy({} as Env['COUNTERS'], {
+        get: () => {
+          throw new Error('A counter was asked');
+        },
+      });
+      const metrics = ['ad_revenue', 'impressions'] as const;
+      const query = { ...asked(tenant, { group_by }), metrics, totals: false };
+      const some = await reportPerformance(
+        { ...env, DB: db.asBinding(), COUNTERS: noCounters },
+        tenant.application,
+        query,
+        NOW,
+      );
+      expect(db.log.some((sql) => /\b(?:costs|cohort_revenue)\b/.test(sql))).toBe(false);
+      const key = (row: Record<string, unknown>) => JSON.stringify([row[group_by], row[`${group_by}_id`]]);
+      const expected = new Map(whole.data.map((row) => [key(row), row]));
+      expect(some.data.length).toBeGreaterThan(1);
+      for (const row of some.data) {
+        const { ad_revenue, impressions } = expected.get(key(row)) ?? {};
+        expect(row).toMatchObject({ ad_revenue, impressions, revenue: null, roas: null, payers: null });
+      }
+      expect(Object.values(some.totals).every((value) => value === null)).toBe(true);
     }
-    expect(Object.values(some.totals).every((value) => value === null)).toBe(true);
-  }
-});
+  },
+);
 
 it.each([
   { groups: 200, rows: 200, other: 0 },

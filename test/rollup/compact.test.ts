@@ -12,6 +12,7 @@ import {
 import { GRAINS, type Grain, segmentColumns } from '../../src/rollup/cube/grains.ts';
 import { Additions, sumColumnsOf } from '../../src/rollup/tables.ts';
 import { addRun } from '../helpers/add-run.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 const PLACE: DuePlace = { rollup: 'rollup_daily', grain: 'segment', month: '2026-03', level: 0 };
 const NOW = Date.UTC(2026, 2, 10);
@@ -104,7 +105,7 @@ it('compacts compacted parts too, to the next level', async () => {
   expect(levels.results).toEqual([{ level: 2 }]);
 });
 
-it('compacts as many parts as fit into memory, and in the end all of them', async () => {
+slowIt('compacts as many parts as fit into memory, and in the end all of them', async () => {
   const owner = { applicationId: newId('app'), shard: 0 };
   for (let sequence = 1; sequence <= MIN_COMPACTED; sequence++) {
     const additions = new Additions('rollup_daily');

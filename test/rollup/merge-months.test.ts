@@ -17,10 +17,11 @@ import {
   read,
   withMarch,
 } from '../helpers/march.ts';
+import { slowIt } from '../helpers/thorough.ts';
 
 const NOW = Date.UTC(2026, 4, 10);
 
-it('merges every rollup and grain of months that ended 35 days ago, and publishes them', async () => {
+slowIt('merges every rollup and grain of months that ended 35 days ago, and publishes them', async () => {
   const app = await withMarch();
   await mergeMonths(env, Date.UTC(2026, 4, 5));
   expect(await months(app)).toBe(0);
@@ -60,7 +61,7 @@ it('leaves a rollup that only a newer release knows in the database, and merges 
   ).toBeGreaterThan(0);
 });
 
-it('deletes parts ten minutes after they were merged, and versions after 35 days', async () => {
+slowIt('deletes parts ten minutes after they were merged, and versions after 35 days', async () => {
   const app = await withMarch();
   const place = { applicationId: app, ...MARCH };
   const parts = () =>
@@ -104,7 +105,7 @@ it('merges what is large of a recent month too, without publishing it', async ()
   expect(await objects(`cubes/${app}/`)).toEqual([]);
 });
 
-it('merges again what is large by itself, however much the month has', async () => {
+slowIt('merges again what is large by itself, however much the month has', async () => {
   const app = await withMarch();
   const now = Date.UTC(2026, 4, 8);
   await mergeMonths(env, now);
@@ -119,7 +120,7 @@ it('merges again what is large by itself, however much the month has', async () 
   expect(await hotParts(app)).toBe(0);
 });
 
-it('uploads a large object in parts of one size', async () => {
+slowIt('uploads a large object in parts of one size', async () => {
   const object = new ObjectWriter(await loadParquet(), env.RAW_EVENTS, 'months/large');
   const expected: number[] = [];
   for (const size of [3_000_000, 9_000_000, 10, 4_000_000]) {

@@ -6,6 +6,7 @@ import { AAK_POSTBACK, SKAN_POSTBACKS } from '../../src/cli/simulation/apple-pos
 import { WatchedD1 } from '../helpers/d1.ts';
 import { watchedLimit } from '../helpers/limits.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { makePostback, store } from './postbacks.ts';
 
@@ -245,7 +246,7 @@ it('keeps a postback of an unknown app until an application has it, for 30 days'
   expect(await rows()).toMatchObject([claimed]);
 });
 
-it('deletes tests after 30 days, and claims and deletes any number in one run', async () => {
+slowIt('deletes tests after 30 days, and claims and deletes any number in one run', async () => {
   const { application } = await withApp('7');
   const now = Date.now();
   const insert = env.DB.prepare(
