@@ -8,9 +8,12 @@ import { InterruptedProperties } from './test/helpers/interrupted-properties.ts'
 import { inNode, pureTests, sqlAsText } from './test/helpers/pure-tests.ts';
 import { TEST_SECRETS } from './test/helpers/secrets.ts';
 import { type Runtime, readTestFiles, type TestFile } from './test/helpers/tiers.ts';
+import { withoutWaits } from './test/helpers/without-waits.ts';
 import { withChanges } from './test/newcomer/changes.ts';
 
 const dependencies = await bundledDependencies(import.meta.dirname);
+
+const inWorkerd = [dependencies, sqlAsText, withoutWaits];
 
 const MIGRATIONS = await readD1Migrations(path.join(import.meta.dirname, 'migrations'));
 
@@ -72,7 +75,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        plugins: [dependencies, sqlAsText, worker()],
+        plugins: [...inWorkerd, worker()],
         test: { ...inWorker, name: 'worker', include: fast('worker'), provide: few },
       },
       {
@@ -83,11 +86,11 @@ export default defineConfig({
       {
         extends: true,
         plugins: [sqlAsText],
-        test: { ...inNode, name: 'node', include: fast('node'), provide: few },
+        test: { ...inNode, name: 'node', include: fast('node'), provide: few, isolate: false },
       },
       {
         extends: true,
-        plugins: [dependencies, sqlAsText, worker()],
+        plugins: [...inWorkerd, worker()],
         test: { ...inWorker, name: 'slow-worker', include: slow('worker'), provide: many },
       },
       {
@@ -98,8 +101,7 @@ export default defineConfig({
       {
         extends: true,
         plugins: [
-          dependencies,
-          sqlAsText,
+          ...inWorkerd,
           withSubscription,
           withDimensions,
           withChanges,

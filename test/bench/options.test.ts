@@ -17,7 +17,7 @@ describe('the options of the benchmark', () => {
   test.each([
     [
       ['--only', 'nothing'],
-      '--only must be one of script, http, counting, burst, small, neighbours, pages, segments, growth, deliveries, not "nothing".',
+      '--only must be one of script, http, sharing, counting, burst, small, neighbours, pages, segments, growth, deliveries, not "nothing".',
     ],
     [['--rounds', '0'], '--rounds must be a whole number of at least 1'],
     [['--rounds', '1.5'], '--rounds must be a whole number of at least 1'],

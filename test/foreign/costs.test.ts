@@ -172,8 +172,8 @@ it('stores exactly the sum of any file, or refuses it and stores nothing', async
     ),
     { numRuns: 200 },
   );
-  expect(kept).toBeGreaterThan(150);
-}, 120_000);
+  expect(kept).toBeGreaterThan(0.75 * run);
+});
 
 it('reads a file of unknown headings once it is said which column is which', async () => {
   const tenant = await createTenant();
