@@ -1,7 +1,6 @@
 // `npm run mutate`: changes the pure modules in thousands of places, one at a time, and counts the changes that the pure tests notice.
 // A few modules only: `npm run mutate -- --mutate 'src/money/*.ts'`.
 
-/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
   mutate: [
     'src/catalogue/**/*.ts',
