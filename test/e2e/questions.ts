@@ -145,7 +145,7 @@ const ANSWERS: Readonly<Record<string, readonly (readonly [read: () => Promise<s
       [() => text('.figure:has(dt:text-is("Net revenue")) dd'), /^[−-]?\$\d/],
     ],
     'Why is this device attributed as it is?': [
-      [() => text('.card:has(h2:text-is("Attribution"))'), /confidence \d+%/],
+      [() => text('.card:has(h2:text-is("Attribution"))'), /confidence \d+(?:\.\d+)?%/],
     ],
     "Tell me when this campaign's ROAS falls below 50 %": [[() => text(''), /ROAS.* is below 50%/]],
     'Which costs match no campaign?': [[() => text('#names'), new RegExp(UNMATCHED)]],
