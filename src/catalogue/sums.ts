@@ -86,7 +86,7 @@ export type CohortFigures = {
   unconverted: ReadonlyMap<string, bigint>;
 };
 
-/** What is left of payments without refunds and the stores' fee. */
+/** Payments without refunds and the stores' fee. */
 export const netOfFee = (
   purchased: bigint,
   returned: bigint,

@@ -11,8 +11,8 @@ const CODES =
 export const CURRENCIES: ReadonlySet<string> = new Set(CODES.split(' '));
 
 /**
- * Codes that are no longer in force, each with its last day; `from` where an amount of another time would be of another currency. Source: ISO 4217
- * list three (historic denominations), which names the month, and the laws that replaced them, which name the day.
+ * Codes that are no longer in force, each with its last day; `from` where an amount of another time would be of another currency. These are the
+ * last days of the replacements known to us, not checked one by one against ISO 4217 list three (historic denominations).
  */
 const ENDED: ReadonlyMap<string, { from?: string; to: string }> = new Map([
   ['ang', { to: '2025-03-31' }],

@@ -4,7 +4,7 @@
 /** A URL's query parameters in order; a name may repeat. */
 export type QueryParameters = readonly (readonly [name: string, value: string])[];
 
-/** What is left of a `&` that was escaped as HTML: `&amp;ttclid=…`. */
+/** The rest of a `&` that was escaped as HTML: `&amp;ttclid=…`. */
 const ESCAPED = /^(?:amp;|#0*38;|#x0*26;)+/i;
 
 /** Parses the text of a query. */

@@ -181,7 +181,7 @@ export class RevenueReader {
   }
 }
 
-/** What is left of an entry's revenue, in two parts, of which the first is not negative. */
+/** An entry's remaining revenue, in two parts, of which the first is not negative. */
 function netParts(sums: Chunk['sums'], entry: number, net: NetTerms): [low: number, high: number] {
   const at = (place: number) => nanosOf(sums[place]?.[entry] ?? 0, sums[place + 1]?.[entry] ?? 0);
   const nanos = at(AD_AT) + netOfFee(at(PURCHASED_AT), at(RETURNED_AT), net);

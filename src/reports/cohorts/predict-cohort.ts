@@ -68,7 +68,7 @@ export function predictCohort(parts: PurchasesAnswer, horizonDays: number, net: 
 const returnedIn = (parts: PurchasesAnswer) => total(parts, ({ returnedRevenue }) => returnedRevenue);
 const afterFee = ({ storeFeeBasisPoints }: NetTerms) => 1 - storeFeeBasisPoints / 10_000;
 
-/** What is left of purchases. Refunds in another currency may exceed them, but nobody is expected to take back more than was paid. */
+/** Purchases without refunds. Refunds in another currency may exceed them, but nobody is expected to take back more than was paid. */
 function shareKept(parts: PurchasesAnswer, net: NetTerms): number {
   const purchased = total(parts, ({ purchaseRevenue }) => purchaseRevenue);
   const notReturned = purchased === 0 ? 1 : Math.max(0, 1 - returnedIn(parts) / purchased);

@@ -1,10 +1,10 @@
 import {
   type ColumnTable,
   cellText,
+  deviceOf,
   type ExportedEvent,
   type ExportRow,
-  faultOfImpressions,
-  faultOfRevenue,
+  faultOfFigures,
   isAmount,
   isOrganicName,
   nameOf,
@@ -107,8 +107,7 @@ export const adjust: Source = {
     if (!deviceId) return { kind, refused: '{adid} is empty' };
     if (typeof amount === 'string') return { kind, refused: amount };
     const impressions = kind === 'ad' ? first('impressions') : '';
-    const fault =
-      faultOfRevenue(kind, amount.revenue, amount.currency) ?? faultOfImpressions(kind, impressions);
+    const fault = faultOfFigures(kind, { ...amount, impressions });
     if (fault) return fault;
     const [network = '', campaign = '', adset = '', creative = ''] =
       first('tracker').split(TRACKER_SEPARATOR);
@@ -136,11 +135,7 @@ export const adjust: Source = {
       format: first('ad_unit'),
       transactionId: first('transaction'),
       params: paramsOf(row),
-      country: first('country'),
-      os: first('os'),
-      osVersion: first('os_version'),
-      model: first('model'),
-      appVersion: first('app_version'),
+      ...deviceOf(first),
     };
   },
 };

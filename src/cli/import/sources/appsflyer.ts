@@ -1,7 +1,7 @@
 import {
   type ColumnTable,
-  faultOfImpressions,
-  faultOfRevenue,
+  deviceOf,
+  faultOfFigures,
   isAmount,
   isOrganicName,
   nameOf,
@@ -70,7 +70,7 @@ export const appsflyer: Source = {
     const deviceId = first('device');
     if (!deviceId) return { kind, refused: 'AppsFlyer ID is empty' };
     const impressions = isAd ? first('impressions') : '';
-    const fault = faultOfRevenue(kind, revenue, currency) ?? faultOfImpressions(kind, impressions);
+    const fault = faultOfFigures(kind, { revenue, currency, impressions });
     if (fault) return fault;
     const params = paramsIn(first('parameters'));
     const source = first('network');
@@ -99,11 +99,7 @@ export const appsflyer: Source = {
       placement: first('placement', 'ad_unit'),
       format: first('ad_type', 'ad_unit'),
       transactionId: textOf(params.af_receipt_id) || textOf(params.af_order_id),
-      country: first('country'),
-      os: first('os'),
-      osVersion: first('os_version'),
-      model: first('model'),
-      appVersion: first('app_version'),
+      ...deviceOf(first),
     };
   },
 };

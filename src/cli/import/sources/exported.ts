@@ -82,8 +82,19 @@ export const isOrganicName = (text: string) => /^organic$/i.test(text);
 
 export const ORGANIC = { network: '', campaign: '', adset: '', creative: '' };
 
+type DeviceField = 'country' | 'os' | 'os_version' | 'model' | 'app_version';
+
+/** What a row says of its device; the columns of every service have these fields. */
+export const deviceOf = (first: (field: DeviceField) => string) => ({
+  country: first('country'),
+  os: first('os'),
+  osVersion: first('os_version'),
+  model: first('model'),
+  appVersion: first('app_version'),
+});
+
 /** Why an amount cannot be imported; null if it can. */
-export function faultOfRevenue(kind: RowKind, revenue: string, currency: string): RefusedRow | null {
+function faultOfRevenue(kind: RowKind, revenue: string, currency: string): RefusedRow | null {
   if (revenue === '') return null;
   const amount = Number(readDecimal(revenue) ?? Number.NaN);
   if (!Number.isFinite(amount)) return { kind, refused: `revenue must be a number, not "${revenue}"` };
@@ -94,11 +105,17 @@ export function faultOfRevenue(kind: RowKind, revenue: string, currency: string)
 
 const MAX_IMPRESSIONS = 100_000;
 
-export function faultOfImpressions(kind: RowKind, impressions: string): RefusedRow | null {
+function faultOfImpressions(kind: RowKind, impressions: string): RefusedRow | null {
   const count = Number(impressions);
   if (impressions === '' || (Number.isInteger(count) && count >= 1 && count <= MAX_IMPRESSIONS)) return null;
   return { kind, refused: `impressions must be 1 to ${MAX_IMPRESSIONS}, not "${impressions}"` };
 }
+
+/** Why the figures of a row cannot be imported; null if they can. */
+export const faultOfFigures = (
+  kind: RowKind,
+  { revenue, currency, impressions }: Pick<ExportedEvent, 'revenue' | 'currency' | 'impressions'>,
+): RefusedRow | null => faultOfRevenue(kind, revenue, currency) ?? faultOfImpressions(kind, impressions);
 
 /** Spreadsheets write long numbers as `1.23457E+17`, and lose their digits. */
 const ROUNDED = /^\d(?:[.,]\d+)?E\+\d+$/i;

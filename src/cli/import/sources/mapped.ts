@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { readObject } from '#lib/encoding/json-object';
 import {
   cellText,
+  deviceOf,
   type ExportedEvent,
-  faultOfImpressions,
-  faultOfRevenue,
+  faultOfFigures,
   isAmount,
   isOrganicName,
   nameOf,
@@ -126,7 +126,7 @@ export function mappedSource(map: ColumnMap): Source {
       if (!deviceId) return { kind, refused: `${columns.device_id.join(', ')} is empty` };
       const currency = first('currency') || (map.currency ?? '');
       const impressions = kind === 'ad' ? first('impressions') : '';
-      const fault = faultOfRevenue(kind, revenue, currency) ?? faultOfImpressions(kind, impressions);
+      const fault = faultOfFigures(kind, { revenue, currency, impressions });
       if (fault) return fault;
       const network = nameOf(first('network'));
       const acquired =
@@ -153,11 +153,7 @@ export function mappedSource(map: ColumnMap): Source {
         params: paramsIn(cellText(first('params'))),
         placement: first('placement'),
         format: first('format'),
-        country: first('country'),
-        os: first('os'),
-        osVersion: first('os_version'),
-        model: first('model'),
-        appVersion: first('app_version'),
+        ...deviceOf(first),
       };
     },
   };

@@ -1,7 +1,7 @@
 import { isStuck } from '#counting';
 import { database } from '#db';
 import { readAs } from '#http';
-import { type AbsentField, listAbsentFields } from '#ingestion';
+import { listAbsentFields } from '#ingestion';
 import { ago, count, money, NOTHING, percent } from '#lib/format';
 import {
   type InspectedApplication,
@@ -22,6 +22,7 @@ import { Action, Card, Figure, Notice } from '../../shell/parts.tsx';
 import { answerCsv, CsvLink, settleView, viewAsked, wantsCsv } from '../../shell/report.tsx';
 import { readView, requireView, type View, viewQuery } from '../../shell/view.ts';
 import { Table } from '../../tables/table.tsx';
+import { AbsentCard } from './absent-card.tsx';
 import { Reason } from './event-reasons.tsx';
 import { freshPart } from './fresh.tsx';
 
@@ -268,33 +269,6 @@ function ParkedCard({
     </Card>
   );
 }
-
-/** Identifiers and names that said nothing, by field. */
-const AbsentCard = ({ fields, zone }: { fields: AbsentField[]; zone: string }) => (
-  <Card
-    title="Counted as absent"
-    info={
-      <p>
-        Fields of the last two weeks that had a placeholder instead of an identifier or a name, such as
-        <code>null</code>, a zero UUID or a macro that was not replaced. Whoever sends them should leave them
-        out or fill them in.
-      </p>
-    }
-  >
-    <Table
-      caption="Fields with placeholders"
-      rows={fields}
-      empty="None. Every identifier and name that came says something."
-      columns={[
-        { label: 'Field', cell: ({ path }) => <code>{path}</code> },
-        { label: 'Why', wrap: true, cell: ({ message }) => message },
-        { label: 'Endpoint', cell: ({ endpoint }) => endpoint },
-        { label: 'Times', numeric: true, cell: ({ count: times }) => count(times) },
-        { label: `Last (${zone})`, cell: ({ lastAt }) => exactTimeText(lastAt, zone) },
-      ]}
-    />
-  </Card>
-);
 
 async function statusPage(c: DashboardContext) {
   const now = Date.now();

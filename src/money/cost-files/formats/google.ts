@@ -1,6 +1,6 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-/** Source: Google's help pages on downloading reports, in each language. */
+/** The headings of Google's exports, in each language. Those of Dutch, Korean, Arabic, Russian and Chinese are not checked against an export. */
 export const google = {
   label: 'Google Ads',
   network: 'google',

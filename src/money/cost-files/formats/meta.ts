@@ -1,6 +1,6 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-/** Source: Meta's help pages on exporting reports, in each language. */
+/** The headings of Meta's exports, in each language. Those of Dutch, Korean, Arabic, Russian and Chinese are not checked against an export. */
 export const meta = {
   label: 'Meta Ads',
   network: 'meta',

@@ -1,6 +1,7 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-// Networks whose exports are in English. Sources: their help pages, and the field lists of public connectors.
+// Networks whose exports are in English. Sources: the field lists of their APIs. The headings of Snap, Reddit,
+// LinkedIn and Mintegral are not checked against an export.
 
 export const applovin = {
   label: 'AppLovin',

@@ -1,6 +1,6 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-/** Source: TikTok's help pages on exporting reports, in each language. */
+/** The headings of TikTok's exports, in each language. Those of Dutch, Korean, Arabic, Russian and Chinese are not checked against an export. */
 export const tiktok = {
   label: 'TikTok Ads',
   network: 'tiktok',
