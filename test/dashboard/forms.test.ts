@@ -43,7 +43,7 @@ const WITHOUT_FIELDS = new Set([
 const POSTS = [
   ...new Set(dashboard.routes.filter(({ method }) => method === 'POST').map(({ path }) => path)),
 ];
-// A password reset needs its own link: test/members/password-reset.test.ts.
+// A password reset needs its own link: test/members/password-reset.slow.test.ts.
 const FORMS = POSTS.filter((path) => !WITHOUT_FIELDS.has(path) && !path.startsWith('/reset-password'));
 
 const MALFORMED = [

@@ -5,7 +5,7 @@ import { addFigures } from '../helpers/figures.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
-// Reports by hour where clocks are set back, and how far back they go. Every figure is checked in test/oracle/hours.test.ts.
+// Reports by hour where clocks are set back, and how far back they go. Every figure is checked in test/oracle/hours.slow.test.ts.
 
 const worker = startWorker();
 let tenant: Tenant;

@@ -7,7 +7,6 @@ import { newId } from '#lib/ids';
 import { readRevenue } from '#rollup';
 import { eventOf, startCounter, type TestCounter } from '../helpers/counter.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
-import { isThorough } from '../helpers/thorough.ts';
 
 // One payment of which several counters of an application learn: it counts once.
 
@@ -130,33 +129,30 @@ const ORDERS: [string, number[]][] = [
   ['the refund, the store, the client', [2, 0, 1]],
 ];
 
-it.each(isThorough ? ORDERS : ORDERS.slice(1, 3))(
-  'counts a payment once, whichever counter learns first what: %s',
-  async (_, order) => {
-    for (const client of [0, 1, 2]) {
-      for (const isQuietBetween of [true, false]) {
-        const { told, sent, count, quiet, days, cohorts, earned } = await start();
-        const store = (client + 1) % 3;
-        const all: [number, LoggedEvent][] = [
-          [store, told('purchase', '2026-03-02', 9)],
-          [client, sent(client, '2026-03-03', 10)],
-          [store, told('refunded', '2026-03-04', 0)],
-        ];
-        for (const [shard, event] of order.flatMap((place) => [all[place] ?? fail()])) {
-          await count(shard, event);
-          if (isQuietBetween) await quiet();
-        }
-        await quiet();
-        expect(await days()).toEqual(OF_DEVICE);
-        expect(await cohorts()).toEqual([['2026-03-03', 'paid', 9, 9]]);
-        expect(await earned(client)).toEqual([9, 9]);
+it.each(ORDERS)('counts a payment once, whichever counter learns first what: %s', async (_, order) => {
+  for (const client of [0, 1, 2]) {
+    for (const isQuietBetween of [true, false]) {
+      const { told, sent, count, quiet, days, cohorts, earned } = await start();
+      const store = (client + 1) % 3;
+      const all: [number, LoggedEvent][] = [
+        [store, told('purchase', '2026-03-02', 9)],
+        [client, sent(client, '2026-03-03', 10)],
+        [store, told('refunded', '2026-03-04', 0)],
+      ];
+      for (const [shard, event] of order.flatMap((place) => [all[place] ?? fail()])) {
+        await count(shard, event);
+        if (isQuietBetween) await quiet();
       }
+      await quiet();
+      expect(await days()).toEqual(OF_DEVICE);
+      expect(await cohorts()).toEqual([['2026-03-03', 'paid', 9, 9]]);
+      expect(await earned(client)).toEqual([9, 9]);
     }
-  },
-);
+  }
+});
 
 it('counts what two services tell different counters for different devices once a client tells of it', async () => {
-  const { told, sent, count, quiet, days, cohorts, devices } = await start();
+  const { told, sent, count, quiet, days, cohorts, earned, devices } = await start();
   const named = devices[1] ?? fail();
   const ofDevice = { device_id: named.id, acquired_day: named.acquiredDay, creative_id: named.creativeId };
   await count(1, told('purchase', '2026-03-02', 9, { ...ofDevice, shard: 1 }));
@@ -165,7 +161,42 @@ it('counts what two services tell different counters for different devices once 
   await quiet();
   expect(await days()).toEqual([['2026-03-03', 'paid', 1, 9, 0, 0, 0, 0]]);
   expect(await cohorts()).toEqual([['2026-03-03', 'paid', 9, 0]]);
+  expect([await earned(0), await earned(1), await earned(2)]).toEqual([
+    [0, 0],
+    [0, 0],
+    [9, 0],
+  ]);
 });
+
+it.each(ORDERS)(
+  'lets the device that paid alone earn by it, whichever counter learns first what: %s',
+  async (_, order) => {
+    for (const isQuietBetween of [true, false]) {
+      const { told, sent, count, quiet, cohorts, earned, devices } = await start();
+      const named = devices[1] ?? fail();
+      const ofDevice = {
+        device_id: named.id,
+        acquired_day: named.acquiredDay,
+        creative_id: named.creativeId,
+      };
+      const all: [number, LoggedEvent][] = [
+        [1, told('purchase', '2026-03-02', 9, { ...ofDevice, shard: 1 })],
+        [2, sent(2, '2026-03-03', 10)],
+        [1, told('refunded', '2026-03-04', 4)],
+      ];
+      for (const [shard, event] of order.flatMap((place) => [all[place] ?? fail()])) {
+        await count(shard, event);
+        if (isQuietBetween) await quiet();
+      }
+      await quiet();
+      expect(await cohorts()).toEqual([['2026-03-03', 'paid', 9, 4]]);
+      expect([await earned(1), await earned(2)]).toEqual([
+        [0, 0],
+        [9, 4],
+      ]);
+    }
+  },
+);
 
 it('counts a renewal that another device sends for that device alone', async () => {
   const { told, sent, count, quiet, days, cohorts, earned } = await start();
@@ -228,7 +259,9 @@ it('counts the same whichever counters learn of transactions, in whatever order,
   const [units, shard] = [fc.integer({ min: 1, max: 12 }), fc.nat({ max: 2 })];
   const transaction = fc.record({
     client: fc.option(fc.record({ units, shard })),
-    told: fc.option(fc.record({ status: fc.constantFrom('purchase', 'trial'), units, shard })),
+    told: fc.option(
+      fc.record({ status: fc.constantFrom('purchase', 'trial'), units, shard, namesDevice: fc.boolean() }),
+    ),
     refunds: fc.array(fc.record({ units: fc.integer({ min: 0, max: 8 }), byStore: fc.boolean(), shard }), {
       maxLength: 3,
     }),
@@ -243,7 +276,11 @@ it('counts the same whichever counters learn of transactions, in whatever order,
     fc.tuple(fault, fault, fault),
     fc.infiniteStream(fc.nat({ max: 1_000 })),
     async (transactions, faults, random) => {
-      const { told, sent, count, quiet, days, counters, kill } = await start();
+      const { told, sent, count, quiet, days, earned, counters, devices, kill } = await start();
+      const ofDevice = (shard: number) => {
+        const { id, acquiredDay, creativeId } = devices[shard] ?? fail();
+        return { device_id: id, acquired_day: acquiredDay, creative_id: creativeId, shard };
+      };
       for (const [index, { matches, when, times }] of faults.entries()) {
         await counters[index]?.inside((counter, { storage }) => {
           const watched = new WatchedStorage(storage);
@@ -253,6 +290,7 @@ it('counts the same whichever counters learn of transactions, in whatever order,
       }
       const next = () => random.next().value ?? 0;
       const expected = { purchases: 0, revenue: 0, returned: 0, trials: 0, paid: 0 };
+      const earnedThere = counters.map(() => [0, 0] as [number, number]);
       const events: (() => [number, LoggedEvent])[] = [];
       for (const [index, own] of transactions.entries()) {
         const { client, told: payment } = own;
@@ -261,10 +299,17 @@ it('counts the same whichever counters learn of transactions, in whatever order,
         const isPurchase = client !== null || payment?.status === 'purchase';
         expected.purchases += isPurchase ? 1 : 0;
         expected.revenue += isPurchase ? worth : 0;
-        expected.paid += client === null ? 0 : worth;
+        const payer = client ?? (payment?.namesDevice ? payment : null);
+        expected.paid += payer && isPurchase ? worth : 0;
         expected.trials += payment?.status === 'trial' ? 1 : 0;
         const asked = own.refunds.reduce((sum, refund) => sum + (refund.units || worth), 0);
-        expected.returned += isPurchase ? Math.min(worth, asked) : 0;
+        const returned = isPurchase ? Math.min(worth, asked) : 0;
+        expected.returned += returned;
+        const there = payer && earnedThere[payer.shard];
+        if (there && isPurchase) {
+          there[0] += worth;
+          there[1] += returned;
+        }
         const once = <Event>(make: () => Event) => {
           let made: Event | undefined;
           return () => {
@@ -281,7 +326,8 @@ it('counts the same whichever counters learn of transactions, in whatever order,
         if (payment) {
           const { status } = payment;
           const value = status === 'trial' ? 0 : payment.units;
-          add(payment.shard, () => told(status as 'trial', '2026-03-03', value, { tr_id }));
+          const named = payment.namesDevice ? ofDevice(payment.shard) : {};
+          add(payment.shard, () => told(status as 'trial', '2026-03-03', value, { tr_id, ...named }));
         }
         for (const refund of own.refunds) {
           // As long as no client sent the purchase, a refund goes to the counter of the payment.
@@ -312,6 +358,7 @@ it('counts the same whichever counters learn of transactions, in whatever order,
         ),
       }).toEqual(expected);
       expect(sum(6)).toBe(expected.returned);
+      expect(await Promise.all(counters.map((_, shard) => earned(shard)))).toEqual(earnedThere);
     },
   );
   await fc.assert(property, { numRuns: 15 });

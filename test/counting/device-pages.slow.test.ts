@@ -8,7 +8,6 @@ import { openStore } from '../../src/counting/store.ts';
 import { eventOf, installOf, newDevice, rollupOf, startCounter } from '../helpers/counter.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { WatchedStorage } from '../helpers/storage.ts';
-import { slowIt } from '../helpers/thorough.ts';
 
 // What was counted for devices is packed, many of them per row, on pages that are divided as they grow.
 
@@ -103,7 +102,7 @@ describe('a day with more devices than fit on a page', () => {
     });
   });
 
-  slowIt('is read without a device missing or twice while pages are added', async () => {
+  it('is read without a device missing or twice while pages are added', async () => {
     const counter = startCounter();
     await createAll(counter, 3_000);
     await settleAll(counter.applicationId, 1);
@@ -140,7 +139,7 @@ describe('a day with more devices than fit on a page', () => {
     expect(order).toEqual(['device', 'totals', 'payers']);
   });
 
-  slowIt('is complete after the object was stopped between two parts of its pages', async () => {
+  it('is complete after the object was stopped between two parts of its pages', async () => {
     const counter = startCounter();
     const first = await createAll(counter, 150);
     await settleAll(counter.applicationId, 1);

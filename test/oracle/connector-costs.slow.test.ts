@@ -13,7 +13,6 @@ import {
   StandIn,
 } from '../connectors/stand-in.ts';
 import type { Tenant } from '../helpers/tenant.ts';
-import { isThorough } from '../helpers/thorough.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { localDay, type Sent, startHistory } from './history.ts';
 import { isCounted } from './naive.ts';
@@ -123,7 +122,7 @@ async function expectNoDifference(network: Network, ledger: readonly Spent[]): P
 
 const NETWORKS: Network[] = ['meta', 'tiktok', 'applovin', 'google', 'pull'];
 
-it.each(isThorough ? NETWORKS : NETWORKS.slice(0, 1))(
+it.each(NETWORKS)(
   'reports what %s says, with past days, a page that failed and a day that it revised',
   async (network) => {
     const standIn = new StandIn();

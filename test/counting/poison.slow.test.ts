@@ -12,7 +12,6 @@ import { WatchedD1 } from '../helpers/d1.ts';
 import { changeStored, pageOfDevice } from '../helpers/device-pages.ts';
 import { parkedOf } from '../helpers/parked.ts';
 import { createTenant } from '../helpers/tenant.ts';
-import { slowIt } from '../helpers/thorough.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 
 // What cannot be counted, or not now: it neither stops nor loses anything else.
@@ -457,7 +456,7 @@ describe('a compaction that the database refuses', () => {
     return counter;
   }
 
-  slowIt('is left out: the parts stay as they are, and counting goes on', async () => {
+  it('is left out: the parts stay as they are, and counting goes on', async () => {
     const message = 'D1_ERROR: string or blob too big: SQLITE_TOOBIG';
     const { applicationId, append, ad, stub } = await withCompaction(isCompaction, message);
     expect(await stub().health()).toMatchObject({ outbox: 0, flushError: null });

@@ -769,7 +769,7 @@ describe('in the same transaction', () => {
 
 it('covers every action', () => {
   // What resuming changes is not in this database: test/operations has it. A new passkey is confirmed by its record:
-  // test/dashboard/passkeys.test.ts.
+  // test/dashboard/passkeys.slow.test.ts.
   const covered = [
     ...new Set(CHANGES.map(({ action }) => action)),
     'counting.resumed',

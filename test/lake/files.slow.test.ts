@@ -8,7 +8,6 @@ import {
   type StoredEvent,
   writeFiles,
 } from '#lake';
-import { slowIt } from '../helpers/thorough.ts';
 import { kept } from './kept.ts';
 import { MemoryBucket } from './memory-bucket.ts';
 import { eventsIn } from './stream.ts';
@@ -97,7 +96,7 @@ it('writes the same objects when repeated', async () => {
   expect(bucket.objects).toEqual(before);
 });
 
-slowIt('puts the events of each day into its folder, whenever they were received', async () => {
+it('puts the events of each day into its folder, whenever they were received', async () => {
   const { events } = await write({ events: 2_000 });
   const late = events.map((event, index) => ({ ...event, day: `2025-01-${10 + (index % 20)}` }));
   const bucket = new MemoryBucket();
@@ -150,7 +149,7 @@ it('reads no further once it has enough files', async () => {
   expect(read).toBe(2);
 });
 
-slowIt('puts fewer events into a file if they are large', async () => {
+it('puts fewer events into a file if they are large', async () => {
   const text = 'x'.repeat(5_900);
   const { events } = await write({ events: 6_000, devices: 50 });
   const large = events.map((event, index) => ({

@@ -9,7 +9,6 @@ import { clickOf, eventOf, rollupOf, startCounter, type TestCounter } from '../h
 import { eventsInFiles, FaultyBucket, objectsOf } from '../helpers/lake.ts';
 import { parkMessage } from '../helpers/parked.ts';
 import { counterRows } from '../helpers/stored.ts';
-import { slowIt } from '../helpers/thorough.ts';
 
 const START = Date.now();
 const TODAY = dayIn('UTC', START);
@@ -275,7 +274,7 @@ it('deletes each event after the retention, also of files with events that arriv
   expect(await objectsOf(applicationId)).toEqual([]);
 });
 
-slowIt('exports events of very many days in several ranges of a bounded number of files', async () => {
+it('exports events of very many days in several ranges of a bounded number of files', async () => {
   const counter = await start();
   const { append, stub, applicationId } = counter;
   const dayBefore = (days: number) => dayIn('UTC', START - days * DAY_MS);

@@ -19,7 +19,6 @@ import { objectsOf } from '../helpers/lake.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { fillTables, tablesWith } from '../helpers/tables.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
-import { slowIt } from '../helpers/thorough.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
@@ -218,7 +217,7 @@ it('deletes more rows than one statement takes', async () => {
   );
 });
 
-slowIt('stops when its budget is used up, and continues from there', async () => {
+it('stops when its budget is used up, and continues from there', async () => {
   const { tenant } = await withEverything();
   const { id } = tenant.application;
   const deletion = {
