@@ -37,7 +37,7 @@ export type NewTransactionStep = {
   origin?: string | undefined;
   /**
    * Of what another counter has counted: its shard, and the event. The step is counted as if it had come here, and what that counter added is
-   * taken back.
+   * taken back. A purchase stays with that counter, and the devices of this one give up what they earned by the transaction.
    */
   counted?: { shard: number; eventId: string } | undefined;
 };

@@ -24,8 +24,8 @@ import type {
 // The types of a counter's calls. A call goes to one object, which belongs to one application or one shard of it. To query a whole
 // application, combine the answers of its counters (`countersOf`).
 
-/** A transaction as one counter tells another one of it: all that it counted, unless the purchase is its own. */
-export type SharedTransaction = { id: string; steps: SharedStep[] };
+/** A transaction as one counter tells another one of it: all that it counted, or the id of its purchase's event if it has the purchase. */
+export type SharedTransaction = { id: string; steps: SharedStep[]; purchase?: string };
 export type SharedStep = Omit<TransactionStep, 'deviceId' | 'segments' | 'countedBy' | 'is'> & {
   is: Exclude<TransactionStepKind, 'purchase'>;
   segment: Segment;

@@ -7,6 +7,8 @@ import type { Additions } from './tables.ts';
 import {
   hasStep,
   isCounted,
+  isOwnPurchase,
+  isPurchaseElsewhere,
   isTold,
   type MoneyAmount,
   newAmountIn,
@@ -52,6 +54,8 @@ export abstract class AddingUp {
   protected abstract readonly deviceNamed: DeviceNamed;
   protected segments: Segments = { event: 0, cohort: 0 };
   private current: LoggedEvent | null = null;
+  /** Whether another counter has the purchase of the event's transaction. */
+  private isElsewhere = false;
   /** What the event adds to its transaction for somebody who was told of it so far: see `newAmountIn`. Undefined without a transaction. */
   private newAmount: MoneyAmount | null | undefined;
   /** -1 while what another counter added is taken back. */
@@ -63,6 +67,7 @@ export abstract class AddingUp {
     this.segments = segments;
     this.current = event;
     this.newAmount = undefined;
+    this.isElsewhere = false;
     this.of = of;
   }
 
@@ -85,11 +90,15 @@ export abstract class AddingUp {
     this.newAmount = null;
     if (counted) {
       Object.assign(step, { eventId: counted.eventId, countedBy: counted.shard });
-      if (!hasStep(before, step)) this.takeOver(id, before, step);
+      if (hasStep(before, step)) return step;
+      if (isPurchaseElsewhere(step)) this.giveUpEarned(before);
+      else this.takeOver(before, step);
+      this.transactions.add(id, step);
       return step;
     }
     if (hasStep(before, step) || !isCounted(before, step)) return { nanos, currency };
     this.newAmount = newAmountIn(before, step);
+    this.isElsewhere = before.some(isPurchaseElsewhere);
     if (isTold(step)) {
       const first = origin === undefined ? undefined : purchaseIn(this.transactions.stepsOf(origin));
       if (first && step.acquiredDay === '') {
@@ -103,13 +112,20 @@ export abstract class AddingUp {
   }
 
   /** Counts what another counter has counted, and takes back what that one added, in whichever order the two learned of the transaction. */
-  private takeOver(id: string, before: readonly TransactionStep[], step: TransactionStep): void {
+  private takeOver(before: readonly TransactionStep[], step: TransactionStep): void {
     if (isCounted(before, step)) this.addStep(before, step);
     const there = before.filter(({ countedBy }) => countedBy === step.countedBy);
     this.times = -1;
     this.addStep(there, step);
     this.times = 1;
-    this.transactions.add(id, step);
+  }
+
+  /** Takes from the device that a store named what it earned by a transaction whose purchase another counter's device made. */
+  private giveUpEarned(before: readonly TransactionStep[]): void {
+    const told = purchaseIn(before);
+    if (!told || isOwnPurchase(told) || before.some(isPurchaseElsewhere)) return;
+    this.earn(told, 'purchase', told.currency, -told.nanos);
+    for (const [currency, nanos] of refundedOf(before)) this.earn(told, 'returned', currency, -Number(nanos));
   }
 
   private addStep(before: readonly TransactionStep[], step: TransactionStep, isRenewal = false): void {
@@ -139,7 +155,7 @@ export abstract class AddingUp {
 
   /** Counts what a store told: as a payment of its own, or as the amount of its device's purchase. */
   private addPayment(before: readonly TransactionStep[], told: TransactionStep, isRenewal: boolean): void {
-    const purchase = before.find(({ is }) => is === 'purchase');
+    const purchase = before.find(isOwnPurchase);
     const row = purchase ?? told;
     this.addCounts(row, { renewals: isRenewal ? 1 : 0, trials: told.is === 'trial' ? 1 : 0 });
     if (purchase) this.addPurchase(row, purchase, -1);
@@ -174,9 +190,10 @@ export abstract class AddingUp {
     this.earn(purchase, 'returned', currency, nanos);
   }
 
-  /** Adds to what the device of a step earned, if it has one. */
+  /** Adds to what the device of a step earned, if it has one and no device of another counter made the purchase. */
   private earn(of: TransactionStep, kind: Earning, currency: string, nanos: number): void {
-    this.deviceOf(of)?.earn(kind, currency, daysBetween(of.acquiredDay, of.day), this.times * nanos);
+    if (this.isElsewhere && of.is !== 'purchase') return;
+    this.deviceOf(of)?.earn(kind, currency, daysBetween(of.acquiredDay, of.day), nanos);
   }
 
   private deviceOf({ deviceId, acquiredDay }: TransactionStep): RunningDevice | undefined {

@@ -60,7 +60,9 @@ export { additionColumns, highOf, NANOS_PER_HIGH, sumColumnsOf } from './tables.
 export { type IgnoredReason, reasonToIgnore, Tally } from './tally.ts';
 export {
   hasStep,
+  isOwnPurchase,
   isStepBack,
+  isTold,
   purchaseIn,
   type TransactionStep,
   type Transactions,

@@ -58,12 +58,20 @@ export const isCounted = (before: readonly TransactionStep[], step: TransactionS
     ? !before.some(isTold)
     : !isStepBack(step) || before.filter(isStepBack).length < MAX_STEPS_BACK;
 
+/** A device's purchase that this counter counts. */
+export const isOwnPurchase = ({ is, countedBy }: Pick<TransactionStep, 'is' | 'countedBy'>): boolean =>
+  is === 'purchase' && countedBy === undefined;
+
+/** A device's purchase that another counter counts: it takes over all steps, so that no device of this counter earns by them. */
+export const isPurchaseElsewhere = ({ is, countedBy }: Pick<TransactionStep, 'is' | 'countedBy'>): boolean =>
+  is === 'purchase' && countedBy !== undefined;
+
 /**
  * The purchase of a transaction after these steps: that of its device, or else what a store told of it. Its amount is the store's if known.
  * Undefined as long as neither is known.
  */
 export function purchaseIn(steps: readonly TransactionStep[]): TransactionStep | undefined {
-  const own = steps.find(({ is }) => is === 'purchase');
+  const own = steps.find(isOwnPurchase);
   const told = steps.find((step) => isTold(step) && step.countedBy === undefined) ?? steps.find(isTold);
   return own && told ? { ...own, nanos: told.nanos, currency: told.currency } : (own ?? told);
 }

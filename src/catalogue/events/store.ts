@@ -28,7 +28,11 @@ const StoreEvent = storedWithoutDevice('store', () => ({
   network: optionalText,
   /** Of what another counter tells: its shard, the event that it counted, and the segments under which it did. */
   counted: z
-    .object({ shard: z.int(), event_id: text, segment: StoredSegment, cohort: StoredSegment })
+    .object({
+      ...{ shard: z.int(), event_id: text, segment: StoredSegment, cohort: StoredSegment },
+      /** The event is the purchase itself, which the other counter keeps. */
+      is_purchase: z.literal(true).optional(),
+    })
     .optional(),
 }));
 /** What a store says of a payment. */
@@ -66,7 +70,8 @@ export const store = {
   steps: {},
   count({ status, tr_id, original_tr_id, value_nanos, currency, device_id, acquired_day, counted }, into) {
     into.addToTransaction(tr_id, {
-      ...{ is: STEPS[status], nanos: value_nanos, currency, isRenewal: status === 'renewal' },
+      ...{ is: counted?.is_purchase ? 'purchase' : STEPS[status], nanos: value_nanos, currency },
+      isRenewal: status === 'renewal',
       ...{ deviceId: device_id, acquiredDay: acquired_day, origin: original_tr_id },
       ...(counted && { counted: { shard: counted.shard, eventId: counted.event_id } }),
     });

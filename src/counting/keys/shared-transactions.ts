@@ -1,7 +1,7 @@
 import { asc, lte } from 'drizzle-orm';
-import type { LoggedEvent, StoreEvent, TransactionStepKind } from '#catalogue';
+import type { LoggedEvent, SegmentBook, StoreEvent, TransactionStepKind } from '#catalogue';
 import { newId } from '#lib/ids';
-import { hasStep } from '#rollup';
+import { hasStep, isOwnPurchase, isTold, type TransactionStep } from '#rollup';
 import type { SharedStep, SharedTransaction } from '../api.ts';
 import { appendEvents, type CounterLog } from '../log.ts';
 import { untoldTransactions } from '../schema.ts';
@@ -12,7 +12,8 @@ import { readSteps } from './transaction-book.ts';
 // The steps of one transaction may be counted by several counters of an application: what a store tells goes to a device that it names, or to no
 // device, and the client sends the purchase with another one. After a commit, a counter tells the others of the transactions that changed.
 // A counter which has the purchase then takes over what others counted: it counts it itself and takes back what they added. So the order in which
-// counters learn of a transaction does not matter, and each step is taken over once, by the id of its event.
+// counters learn of a transaction does not matter, and each step is taken over once, by the id of its event. The other counter is told of the
+// purchase, because a device that the store named is its own: it takes from it what it earned.
 //
 // Of two counters, whichever commits later asks the other one and finds what it has. A counter knows of all before it, which thereby learn of it.
 
@@ -49,6 +50,16 @@ export function forgetUntold(store: ObjectStore, lastPart: number): void {
   store.delete(untoldTransactions).where(lte(untoldTransactions.part, lastPart)).run();
 }
 
+function sharedStep(
+  { is, deviceId: _, countedBy: __, segments: of, ...step }: TransactionStep,
+  segments: SegmentBook,
+): SharedStep {
+  return {
+    ...{ ...step, is: is as SharedStep['is'] },
+    ...{ segment: segments.segmentOf(of.event), cohort: segments.segmentOf(of.cohort) },
+  };
+}
+
 /** What this counter tells others of these transactions. */
 export function describeTransactions(store: ObjectStore, ids: readonly string[]): SharedTransaction[] {
   const known = readSteps(store, ids);
@@ -56,22 +67,18 @@ export function describeTransactions(store: ObjectStore, ids: readonly string[])
   return ids.map((id) => {
     const own = (known.get(id) ?? []).filter(({ countedBy }) => countedBy === undefined);
     const steps: SharedStep[] = [];
-    for (const { is, deviceId: _, segments: of, ...step } of own) {
+    for (const step of own) {
       // The others have nothing to count of it.
-      if (is === 'purchase') return { id, steps: [] };
-      steps.push({
-        ...step,
-        is,
-        ...{ segment: segments.segmentOf(of.event), cohort: segments.segmentOf(of.cohort) },
-      });
+      if (step.is === 'purchase') return { id, steps: [], purchase: step.eventId };
+      steps.push(sharedStep(step, segments));
     }
     return { id, steps };
   });
 }
 
 /**
- * Appends what another counter has counted of transactions whose purchase is here, unless it was taken over before. Returns how many events. Call it in
- * a transaction.
+ * Appends what another counter has counted of transactions whose purchase is here, and its purchases of transactions of which a store told this one
+ * with a device, unless it was taken over before. Returns how many events. Call it in a transaction.
  */
 export function takeOver(
   log: CounterLog,
@@ -79,26 +86,34 @@ export function takeOver(
   told: readonly SharedTransaction[],
   now: number,
 ): number {
-  const counted = told.filter(({ steps }) => steps.length > 0);
+  const heard = told.filter(({ steps, purchase }) => steps.length > 0 || purchase !== undefined);
   const known = readSteps(
     log.store,
-    counted.map(({ id }) => id),
+    heard.map(({ id }) => id),
   );
-  const events = counted.flatMap(({ id, steps }) => {
+  const eventOf = (
+    id: string,
+    { is, eventId, nanos, second, acquiredDay, creativeId, ...step }: SharedStep,
+  ) => {
+    const { day, currency, segment, cohort } = step;
+    return {
+      ...{ type: 'store', store: 'counter', id: newId('evt'), application_id: log.applicationId },
+      ...{ status: STATUS[is], day, occurred_at: second * 1_000, received_at: now },
+      ...{ value_nanos: nanos, currency, tr_id: id, creative_id: creativeId || null },
+      ...(acquiredDay === '' ? {} : { acquired_day: acquiredDay }),
+      ...(shard === 0 ? {} : { shard }),
+      counted: { shard: from, event_id: eventId, segment, cohort },
+    } satisfies StoreEvent;
+  };
+  const events = heard.flatMap(({ id, steps, purchase }): StoreEvent[] => {
     const here = known.get(id) ?? [];
-    if (!here.some(({ is }) => is === 'purchase')) return [];
-    const missing = steps.filter((step) => !hasStep(here, step));
-    return missing.map(({ is, eventId, nanos, second, acquiredDay, creativeId, ...step }): StoreEvent => {
-      const { day, currency, segment, cohort } = step;
-      return {
-        ...{ type: 'store', store: 'counter', id: newId('evt'), application_id: log.applicationId },
-        ...{ status: STATUS[is], day, occurred_at: second * 1_000, received_at: now },
-        ...{ value_nanos: nanos, currency, tr_id: id, creative_id: creativeId || null },
-        ...(acquiredDay === '' ? {} : { acquired_day: acquiredDay }),
-        ...(shard === 0 ? {} : { shard }),
-        counted: { shard: from, event_id: eventId, segment, cohort },
-      };
-    });
+    if (here.some(isOwnPurchase)) {
+      return steps.filter((step) => !hasStep(here, step)).map((step) => eventOf(id, step));
+    }
+    const payment = here.find((step) => isTold(step) && step.deviceId !== '');
+    if (purchase === undefined || !payment || hasStep(here, { eventId: purchase })) return [];
+    const event = eventOf(id, sharedStep(payment, openSegments(log.store)));
+    return [{ ...event, counted: { ...event.counted, event_id: purchase, is_purchase: true } }];
   });
   return appendEvents(log, events, now);
 }
