@@ -20,7 +20,7 @@ export async function fetchSharedRates(
   url: string,
   now: number,
 ): Promise<number> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!response.ok) throw new Error(`the exchange rate source returned status ${response.status}`);
   const { text, isCut } = await readText(response.body, MAX_BYTES + 1);
   if (isCut) throw new Error(`the exchange rate source returned more than ${MAX_BYTES} bytes`);

@@ -47,7 +47,10 @@ async function fromApple(c: IntakeContext): Promise<StoreNotification> {
 
 /** Google's keys, which this isolate keeps for an hour. */
 const googleKeys = new GoogleKeys(async () => {
-  const answer = await fetch(GOOGLE_KEYS_URL, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) });
+  const answer = await fetch(GOOGLE_KEYS_URL, {
+    redirect: 'manual',
+    signal: AbortSignal.timeout(KEYS_TIMEOUT_MS),
+  });
   if (!answer.ok) throw new Error(`Google’s keys: ${answer.status}`);
   return answer.json();
 });

@@ -21,6 +21,7 @@ import { alerts, applications, channels, cubeParts, database, notices } from '#d
 import type { ApplicationRow } from '#teams';
 import worker from '../../src/index.ts';
 import { addFigures } from '../helpers/figures.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant } from '../helpers/tenant.ts';
 
 const db = database(env.DB);
@@ -38,7 +39,7 @@ beforeEach(async () => {
   await db.batch([db.delete(alerts), db.delete(channels), db.delete(notices)]);
   posts = [];
   answers = () => new Response('ok');
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+  answerFetch(async (input, init) => {
     const { text }: { text: string } = JSON.parse(String(init?.body));
     posts.push({ url: String(input), text });
     return answers(String(input));

@@ -16,6 +16,7 @@ import { envelope } from '../helpers/envelopes.ts';
 import { putCosts } from '../helpers/money.ts';
 import { Page } from '../helpers/page.ts';
 import { settleAll } from '../helpers/settle.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -39,7 +40,7 @@ beforeEach(async () => {
   mails = [];
   const MAIL = { send: async (mail: Mail) => mails.push(mail) };
   mailing = { ...env, MAIL, MAIL_FROM: 'alerts@team.test' } as unknown as Env;
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+  answerFetch(async (_, init) => {
     texts.push((JSON.parse(String(init?.body)) as { text: string }).text);
     return new Response('ok');
   });

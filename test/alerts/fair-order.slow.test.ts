@@ -13,6 +13,7 @@ import {
 } from '#alerts';
 import { alerts, channels, database, notices } from '#db';
 import type { ApplicationRow } from '#teams';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant } from '../helpers/tenant.ts';
 
 // One team's backlog of alerts, digests and messages, and another team's single one behind it.
@@ -26,7 +27,7 @@ let posted: string[];
 beforeEach(async () => {
   await db.batch([db.delete(alerts), db.delete(channels), db.delete(notices)]);
   posted = [];
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
+  answerFetch(async (input) => {
     posted.push(String(input));
     return new Response('ok');
   });

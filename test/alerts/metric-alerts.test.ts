@@ -10,6 +10,7 @@ import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -24,7 +25,7 @@ let posts: string[];
 beforeEach(async () => {
   await db.batch([db.delete(alerts), db.delete(channels), db.delete(notices)]);
   posts = [];
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+  answerFetch(async (_, init) => {
     posts.push(JSON.parse(String(init?.body)).text);
     return new Response('ok');
   });

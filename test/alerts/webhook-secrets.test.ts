@@ -7,6 +7,7 @@ import { newId } from '#lib/ids';
 import { revealApiKey } from '#teams';
 import { runSchedule } from '../../src/schedule.ts';
 import { loseAllButBucket, readBucket, restoreAll } from '../helpers/backup.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -27,7 +28,7 @@ let posted: string[];
 beforeEach(async () => {
   await loseAllButBucket(() => new Map());
   posted = [];
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
+  answerFetch(async (url) => {
     posted.push(String(url));
     return new Response('ok');
   });

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { vi } from 'vitest';
 import { counterOf } from '#counting';
 import service from '../../src/index.ts';
 import { exportAll } from '../helpers/backup.ts';
 import { IPHONE_METRICS } from '../helpers/clicks.ts';
 import { eventsInFiles } from '../helpers/lake.ts';
 import { settleAll } from '../helpers/settle.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import type { Tenant } from '../helpers/tenant.ts';
 import { fetchToken, type TestWorker } from '../helpers/worker.ts';
 
@@ -40,7 +40,7 @@ type Answer = 'timeout' | number | object;
 /** A stand-in for Apple, which gives these answers in turn, the last of them for ever. Anything else is not fetched. */
 export function appleAnswers(...answers: Answer[]) {
   const asked: { token: string; type: string | null; method: string | undefined }[] = [];
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+  answerFetch(async (url, init) => {
     if (String(url) !== 'https://api-adservices.apple.com/api/v1/') throw new Error(`fetched ${String(url)}`);
     const type = new Headers(init?.headers as HeadersInit).get('Content-Type');
     asked.push({ token: String(init?.body), type, method: init?.method });

@@ -7,7 +7,7 @@ import { KINDS } from '../../src/connectors/kinds.ts';
 import { runConnector } from '../../src/connectors/run.ts';
 import { dailyWindow, nextDailyAt } from '../../src/connectors/windows.ts';
 import { settleAll } from '../helpers/settle.ts';
-import { strictly } from '../helpers/strict-fetch.ts';
+import { answerFetch, strictly } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -272,9 +272,7 @@ it.each<[object, string]>([
 });
 
 it('refuses a URL whose name leads to what is not public', async () => {
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
-    Response.json({ Answer: [{ data: '10.0.0.1' }] }),
-  );
+  answerFetch(async () => Response.json({ Answer: [{ data: '10.0.0.1' }] }));
   const url = 'https://private-costs.example.com/{from}.csv';
   expect(await add(await createTenant(), { kind: 'pull', settings: { url }, credentials: {} })).toEqual({
     status: 400,

@@ -4,7 +4,7 @@ import type { Fetch } from '#lib/input/fetch';
 import { fromNanos } from '#lib/money';
 import { PLATFORMS } from '../../src/connectors/platforms.ts';
 import { sumByNetwork } from '../../src/connectors/report-file.ts';
-import { strictly } from '../helpers/strict-fetch.ts';
+import { answerFetch, strictly } from '../helpers/strict-fetch.ts';
 
 // Answers in the form that the platforms document, with invented figures.
 
@@ -152,9 +152,7 @@ describe('the address of a report', () => {
   afterEach(() => vi.restoreAllMocks());
 
   it.each(refusals)('%s is refused before anything is sent there', async (address, fault) => {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
-      Response.json({ Answer: [{ data: '192.168.1.7' }] }),
-    );
+    answerFetch(async () => Response.json({ Answer: [{ data: '192.168.1.7' }] }));
     const { asked, requests } = read(address);
     await expect(asked.max()).rejects.toThrow(`AppLovin named a report whose address ${fault}`);
     await expect(asked.levelplay()).rejects.toThrow(`LevelPlay named a report whose address ${fault}`);

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { newId } from '#lib/ids';
 import { createCreative } from '../helpers/creatives.ts';
 import { call, item, partOf, type ShownDestination, setUp } from '../helpers/destination.ts';
-
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -264,9 +264,7 @@ it('refuses to save and to send to what is not public', async () => {
 it('refuses to save and to send to a name of what is not public', async () => {
   const { tenant, receiver, object, path, deliveries, id } = await setUp();
   const host = `${id.toLowerCase().replaceAll('_', '-')}.example.com`;
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
-    Response.json({ Answer: [{ data: '192.168.1.7' }] }),
-  );
+  answerFetch(async () => Response.json({ Answer: [{ data: '192.168.1.7' }] }));
   const refused = await call<ShownDestination>(tenant, 'PATCH', path, { url: `https://${host}/hook` });
   vi.restoreAllMocks();
   expect(refused.status).toBe(400);

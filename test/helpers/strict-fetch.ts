@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import type { Fetch } from '#lib/input/fetch';
 
 // What every stand-in of somebody else's service checks of a request before it answers: what the network would not carry, what an unchecked
@@ -46,6 +47,12 @@ function faultOf(address: string, init: RequestInit): string | null {
 export function checkRequest(address: string, init: RequestInit): void {
   const fault = faultOf(address, init);
   if (fault !== null) throw new RefusedRequest(`${init.method ?? 'GET'} ${address} ${fault}`);
+}
+
+/** Stands in for the services of others until the mocks are restored. A request that the real ones would refuse fails. */
+export function answerFetch(answer: (url: string, init: RequestInit) => Response | Promise<Response>) {
+  const checked = strictly(async (url, init) => answer(url, init));
+  return vi.spyOn(globalThis, 'fetch').mockImplementation((url, init) => checked(String(url), init ?? {}));
 }
 
 /** Requests that are checked before they are answered. */

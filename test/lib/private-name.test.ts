@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { privateNameFault } from '#lib/input/private-name';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 
 const FAULT = 'must not lead to a private or local address';
 let number = 0;
@@ -49,7 +50,7 @@ describe('the name of a host', () => {
 
   it('is resolved over HTTPS, through its aliases', async () => {
     const asked: string[] = [];
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
+    answerFetch(async (url) => {
       asked.push(String(url));
       const data = String(url).endsWith('AAAA')
         ? []
@@ -69,7 +70,7 @@ describe('the name of a host', () => {
     ['an error', async () => new Response('', { status: 503 })],
     ['something else', async () => Response.json(['x'])],
   ])('may be anything with %s', async (_, answer) => {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(answer);
+    answerFetch(answer);
     expect(await privateNameFault(fresh())).toBeNull();
   });
 });

@@ -7,6 +7,7 @@ import service from '../../src/index.ts';
 import { putRates } from '../helpers/money.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import FURTHER from './fixtures/further-rates.json?raw';
@@ -24,7 +25,7 @@ type Answer = () => Response | Promise<Response>;
 /** Runs the schedule with what the two sources answer; resolves with its error's message, or null. */
 async function run(reference: Answer, further: Answer, urls: Partial<typeof URLS> = {}) {
   const asked: string[] = [];
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
+  answerFetch(async (url) => {
     asked.push(String(url));
     return url === URLS.EXCHANGE_RATES_URL ? reference() : further();
   });

@@ -6,6 +6,7 @@ import worker from '../../src/index.ts';
 import wrangler from '../../wrangler.toml?raw';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
 
@@ -242,7 +243,7 @@ describe('the daily reference rates', () => {
   });
 
   it('are fetched only on their schedule, and convert for every team', async () => {
-    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(XML));
+    const fetched = answerFetch(async () => new Response(XML));
     await scheduled('* * * * *');
     expect(fetched).not.toHaveBeenCalled();
     await scheduled('30 15,17,19 * * *');
@@ -277,7 +278,7 @@ describe('the daily reference rates', () => {
       message: 'connection lost',
     },
   ])('stay unchanged when the source answers with $what', async ({ answer, message }) => {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer());
+    answerFetch(async () => answer());
     const count = () => env.DB.prepare('SELECT count(*) AS n FROM exchange_rates').first('n');
     const before = await count();
     await expect(fetchSharedRates(env.DB, 'reference', 'https://rates.test/', 1)).rejects.toThrow(message);

@@ -4,6 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { database, scheduleRuns } from '#db';
 import service from '../../src/index.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -67,7 +68,7 @@ it('remembers that an hourly chore failed while the runs of other minutes succee
 
 it('waits for the exchange rates, and names them if they fail', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('', { status: 503 }));
+  answerFetch(async () => new Response('', { status: 503 }));
   const run = service.scheduled(createScheduledController({ cron: '30 15,17,19 * * *' }), {
     ...env,
     EXCHANGE_RATES_URL: 'https://rates.test/daily.xml',

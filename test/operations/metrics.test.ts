@@ -8,6 +8,7 @@ import { recordRun } from '#operations';
 import service from '../../src/index.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 
@@ -119,7 +120,7 @@ it('says in Health, and tells the team’s channels, when scheduled work has sto
   });
   await createChannel(caller, application, channel, 'https://dash.test', env.KEY_ENCRYPTION_SECRET);
   const texts: string[] = [];
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+  answerFetch(async (_, init) => {
     texts.push((JSON.parse(String(init?.body)) as { text: string }).text);
     return new Response('ok');
   });

@@ -12,6 +12,7 @@ import { unlimited } from '../helpers/limits.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { EXPIRED_LEAF, INTERMEDIATE, LEAF, signAsApple, signNotification, TEST_ROOT } from './signer.ts';
@@ -113,7 +114,7 @@ const large = () => JSON.stringify({ version: '4.0', event: 'x', signedPayload: 
 beforeAll(async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   vi.spyOn(PINNED, 'root', 'get').mockReturnValue(TEST_ROOT);
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json({ keys: [jwk] }));
+  answerFetch(async () => Response.json({ keys: [jwk] }));
   tenant = await createTenant({
     apple_bundle_id: 'com.example.game',
     android_store_url: 'https://play.google.com/store/apps/details?id=com.example.game',

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listRejections } from '#ingestion';
 import { PINNED } from '../../src/stores/apple-root.ts';
 import { settleAll } from '../helpers/settle.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { EXPIRED_LEAF, INTERMEDIATE, LEAF, signAsApple, signNotification, TEST_ROOT } from './signer.ts';
@@ -342,7 +343,7 @@ describe('Google Play', () => {
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' };
   let asked = 0;
   beforeEach(() => {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+    answerFetch(async () => {
       asked++;
       return Response.json({ keys: [jwk] });
     });

@@ -15,6 +15,7 @@ import { applications, channels, database } from '#db';
 import { newId } from '#lib/ids';
 import { getApplication } from '#teams';
 import { settleAll } from '../helpers/settle.ts';
+import { answerFetch } from '../helpers/strict-fetch.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import { BREAKPOINT, type CountryTotals, type StoredHistory } from './stores.ts';
 
@@ -208,7 +209,7 @@ describe.each(versions)('the stores of %s', (version) => {
     const [channel] = await listChannels(db, applicationId);
     if (!channel) throw new Error('not there');
     const posted: unknown[] = [];
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
+    answerFetch(async (url) => {
       posted.push(url);
       return new Response('ok');
     });

@@ -21,6 +21,7 @@ const Answers = z.object({ Answer: z.array(z.object({ data: z.string() })).defau
 async function ask(host: string, type: 'A' | 'AAAA'): Promise<string[]> {
   const answer = await fetch(`${RESOLVER}?${new URLSearchParams({ name: host, type })}`, {
     headers: { Accept: 'application/dns-json' },
+    redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   const { data } = Answers.safeParse(await answer.json());
