@@ -204,7 +204,7 @@ export async function fillSide(
   const [shared = ''] = /\/shared\/[\w-]{43}/.exec(await linked.text()) ?? [];
   await browser.post('/settings/members', { note: 'open', role: 'viewer' });
   await browser.post(`/alerts/channels?app=${application_id}`, {
-    ...{ channel_kind: 'webhook', target: 'https://hooks.example.com/same-hook', digest: 'daily' },
+    ...{ channel_kind: 'webhook', target: `https://hooks.example.com/same-hook-${units}`, digest: 'daily' },
   });
   const parked = await parkMessage(application_id);
   const discarded = await parkMessage(application_id);
