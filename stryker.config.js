@@ -7,7 +7,7 @@ export default {
     'src/attribution/{match,evidence,device}.ts',
     'src/attribution/rules/**/*.ts',
     'src/networks/**/*.ts',
-    'src/money/{cost-file,cost-headings,rate-book}.ts',
+    'src/money/{cost-files/**/*,rate-book}.ts',
     'src/reports/engine/{converted-sums,day-rates,add-columns}.ts',
     'src/lib/**/*.ts',
   ],

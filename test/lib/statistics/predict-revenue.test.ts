@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type FirstPurchase, fitFirstPurchase } from '#lib/statistics/first-purchase';
 import { type Purchases, predictRevenue, type ValuedHistory } from '#lib/statistics/predict-revenue';
 import { seededRandom } from '../../helpers/random.ts';
+import { isThorough, slowIt } from '../../helpers/thorough.ts';
 
 // Customers as the models say they are, of whom the future is known: Marsaglia and Tsang's gamma variables, and what follows.
 
@@ -78,12 +79,12 @@ function simulate(
 }
 
 describe.each([
-  { of: 'customers who bought on day 0', first: null, customers: 1_500, times: 40 },
+  { of: 'customers who bought on day 0', first: null, customers: 1_500, times: isThorough ? 40 : 8 },
   {
     of: 'customers of whom most have not bought yet',
     first: { k: 0.2, beta: 5 },
     customers: 3_000,
-    times: 20,
+    times: isThorough ? 20 : 4,
   },
 ])('the prediction of $of', ({ first, customers, times }) => {
   it('contains the known future in its 95 % interval about that often', () => {
@@ -145,7 +146,7 @@ describe('the prediction', () => {
   });
 });
 
-it('finds the parameters by which customers buy for the first time', () => {
+slowIt('finds the parameters by which customers buy for the first time', () => {
   const first = { k: 0.3, beta: 8 };
   const { data } = simulate(6, 30_000, 200, 1, first);
   const fitted = fitFirstPurchase(data.firsts, data.waiting);
