@@ -45,7 +45,7 @@ function starts({ days }: PreviewedGroup): number {
 }
 
 /** A mark per day: past the threshold, not past it, or nothing to judge. */
-const Strip = ({ days }: Pick<PreviewedGroup, 'days'>) => (
+export const Strip = ({ days }: Pick<PreviewedGroup, 'days'>) => (
   <svg
     class="strip"
     viewBox={`0 0 ${days.length * CELL} ${HEIGHT}`}
