@@ -1,5 +1,5 @@
 import type { AppleAnswer } from '#attribution';
-import type { LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
+import type { JudgedAmount, LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, WrittenParts } from '#lake';
 import type { Fault } from '#lib/input/fields';
@@ -134,6 +134,22 @@ export type CounterHealth = {
   hotEvents: number;
   /** The size of the object's database in bytes; of several counters, the largest. */
   bytes: number;
+  /** Counted amounts of the last days that are implausible, by kind and currency. */
+  implausible: ImplausibleAmount[];
+};
+
+/**
+ * Amounts that were counted but are implausible: more than 100 times what others are, or too much for one impression. The largest is that of
+ * `eventId`. `usualNanos` is the 99th percentile of the others; null if there are too few.
+ */
+export type ImplausibleAmount = {
+  of: JudgedAmount['of'];
+  currency: string;
+  count: number;
+  usualNanos: number | null;
+  nanos: number;
+  eventId: string;
+  receivedAt: number;
 };
 
 export type LogPage = {
@@ -299,6 +315,8 @@ export interface CounterApi {
 
   /** Whether a counted event is a refund, or the reversal of one, whose purchase this counter does not know yet. */
   isWaiting(event: LoggedEvent): Promise<boolean>;
+  /** Whether the amount of a counted event is implausible: see `ImplausibleAmount`. */
+  countsImplausibly(event: LoggedEvent): Promise<boolean>;
 
   clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
   /** Asks the rules that doubt installs again, with these settings, about the devices of a cohort. Reads all devices since its start. */

@@ -1,4 +1,12 @@
-export type { AppendedStatus, CountedAmount, LogPage, NewDevice, PackedBatch, StoredDevice } from './api.ts';
+export type {
+  AppendedStatus,
+  CountedAmount,
+  ImplausibleAmount,
+  LogPage,
+  NewDevice,
+  PackedBatch,
+  StoredDevice,
+} from './api.ts';
 export type {
   DeviceFilter,
   DeviceGroup,

@@ -288,6 +288,13 @@ export const preparedWrites = sqliteTable('prepared_writes', {
   oldestAt: integer('oldest_at').notNull(),
 });
 
+/** How large the counted amounts of a day were: see `amounts/amount-book.ts`. `day` is a day number, by the clock of counting. */
+export const amountDays = sqliteTable('amount_days', {
+  day: integer().primaryKey(),
+  /** JSON: `AmountsOfDay`. */
+  amounts: text().notNull(),
+});
+
 /** A single row with the counter's progress. */
 export const progress = sqliteTable('progress', {
   id: integer().primaryKey(),
