@@ -48,11 +48,16 @@ export type DeviceDescription = {
   windowWidth: number | null;
   /** Created by an editor or a debug build. Nothing of it is counted. */
   test: boolean;
-  /** What its message told of the person's choices. */
+  /** What its messages told of the person's choices. */
   consent?: ToldConsent | undefined;
+  /** When it last told a choice after its acquisition, in epoch milliseconds. */
+  consentAt?: number | undefined;
   /** What of its message was dropped or replaced. */
   warnings?: readonly Fault[] | undefined;
 };
+
+/** The choices that a message of a known device tells, and when it was sent, in epoch milliseconds. */
+export type NewConsent = { deviceId: string; consent: ToldConsent; at: number };
 
 /** What a token says about a device. */
 export type DeviceIdentity = {
@@ -276,6 +281,11 @@ export interface CounterApi {
   eraseEvents(ids: string[]): Promise<number>;
   /** How many files may still contain erased devices or events with these ids; 0 once the erasure is complete. */
   filesToRewrite(ids: string[]): Promise<number>;
+  /**
+   * Keeps what known devices tell of the person's choices. What permits more than before counts if it is the newest, what permits less in any case.
+   * Destinations learn of it, also for events that wait there.
+   */
+  tellConsent(told: NewConsent[]): Promise<void>;
   /** Events with this token that were received (`received_at`) after `at` are not counted. */
   revokeToken(tokenId: string, at: number): Promise<void>;
 

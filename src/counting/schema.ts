@@ -119,7 +119,7 @@ export const untoldTransactions = sqliteTable('untold_transactions', {
   transactionId: text('transaction_id').notNull(),
 });
 
-/** What is known of each device since its acquisition. Only settling an open credit changes it. Erased devices have no row. */
+/** What is known of each device since its acquisition. Only settling an open credit and the person's choices change it. Erased devices have no row. */
 export const devices = sqliteTable('devices', {
   id: text().primaryKey(),
   /** Day 0, in the application's time zone. */

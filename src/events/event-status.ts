@@ -126,13 +126,13 @@ async function findIn(
 }
 
 type Asked = { status: FoundStatus['status']; event: LoggedEvent | null };
-type Counter = ReturnType<typeof counterOf>;
+type AskedCounter = ReturnType<typeof counterOf>;
 
 /** What an answer adds for a counted event that deserves a look. */
 async function remarks(
   env: CounterBindings,
   application: ShardedApplication,
-  counter: Counter,
+  counter: AskedCounter,
   asked: Asked,
 ): Promise<Pick<FoundStatus, 'waits_for_purchase' | 'implausible_amount'>> {
   const { status, event } = asked;
@@ -148,7 +148,7 @@ async function remarks(
 async function waiting(
   env: CounterBindings,
   { id, shards }: ShardedApplication,
-  counter: Counter,
+  counter: AskedCounter,
   { status, event }: Asked,
 ): Promise<Pick<FoundStatus, 'waits_for_purchase'>> {
   if (status !== 'counted' || event?.type !== 'custom.purchase') return {};

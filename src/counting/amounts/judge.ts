@@ -63,18 +63,18 @@ function percentileOf(sorted: readonly (readonly [bucket: number, count: number]
 }
 
 /** From `fromBucket` on, amounts are implausible; `usualNanos` is the 99th percentile of the others. */
-export type Cut = { fromBucket: number; usualNanos: number };
+export type AmountsCut = { fromBucket: number; usualNanos: number };
 
 /**
  * Where the amounts of a kind become implausible: more than 100 times the 99th percentile of those below. Null if there is no such place. The order in
  * which they came does not matter.
  */
-export function findCut(of: keyof typeof MAX_SHARE, histogram: Histogram): Cut | null {
+export function findCut(of: keyof typeof MAX_SHARE, histogram: Histogram): AmountsCut | null {
   const sorted = [...histogram].sort(([left], [right]) => left - right);
   const total = sorted.reduce((sum, [, count]) => sum + count, 0);
   const allowed = Math.max(MAX_FEW[of], MAX_SHARE[of] * total);
   let above = 0;
-  let cut: Cut | null = null;
+  let cut: AmountsCut | null = null;
   for (const [bucket, count] of sorted.toReversed()) {
     above += count;
     if (above > allowed || total - above < MIN_AMOUNTS) break;
