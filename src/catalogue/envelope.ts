@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { currencyDayFault, isEndedCurrency } from '#lib/currencies';
+import { currencyDayFault, isDatedCurrency } from '#lib/currencies';
 import { isObject, readObject } from '#lib/encoding/json-object';
 import { withWarnings } from '#lib/input/leniency';
 import { iso } from '#lib/time';
@@ -63,7 +63,7 @@ const AFTER_ALL = '9999-12-31';
 /** Why the currency of an amount was not in force on its day; null if it was, or if there is none. */
 function currencyFaultOf({ payload, created_at }: z.output<WireSchema>): string | null {
   const currency = 'currency' in payload ? payload.currency : undefined;
-  if (typeof currency !== 'string' || !isEndedCurrency(currency)) return null;
+  if (typeof currency !== 'string' || !isDatedCurrency(currency)) return null;
   return currencyDayFault(currency, created_at.at === null ? AFTER_ALL : iso(created_at.at).slice(0, 10));
 }
 

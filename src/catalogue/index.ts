@@ -31,6 +31,7 @@ export type {
   ClientTotal,
   ColumnType,
   EventKind,
+  JudgedAmount,
   NewTransactionStep,
   Rollups,
   ShownEvent,

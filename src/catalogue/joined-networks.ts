@@ -1,3 +1,4 @@
+import { composed, nameForms } from '#lib/input/name-forms';
 import { knownNetwork, storedSpellings } from '#networks';
 import type { DimensionName } from './dimensions.ts';
 
@@ -7,9 +8,15 @@ import type { DimensionName } from './dimensions.ts';
 /** A dimension's stored value as reports group by it. */
 export const groupedAs = (dimension: DimensionName, stored: string): string =>
   (dimension === 'network' || dimension === 'media_source') && stored !== ''
-    ? (knownNetwork(stored) ?? stored)
+    ? (knownNetwork(stored) ?? composed(stored))
     : stored;
+
+/** Names of networks are in either form of Unicode, as they were sent. */
+const storedForms = (dimension: DimensionName, value: string): string[] =>
+  dimension === 'network' || dimension === 'media_source' ? nameForms(value) : [value];
 
 /** The stored values that a filter's value stands for. */
 export const storedAs = (dimension: DimensionName, value: string): string[] =>
-  dimension === 'network' && knownNetwork(value) === value ? storedSpellings(value) : [value];
+  dimension === 'network' && knownNetwork(value) === value
+    ? storedSpellings(value)
+    : storedForms(dimension, value);

@@ -82,6 +82,9 @@ export interface ClientTotal<Event> {
   currencyOf(event: Event): string;
 }
 
+/** An amount that an event counts, as it is compared with others of its kind: the revenue of one ad impression, or what one purchase paid. */
+export type JudgedAmount = { of: 'impression' | 'purchase'; nanos: number; currency: string };
+
 /**
  * Everything about one kind of event. Its methods are pure, and take events of this kind only. For an event of any kind, look the kind up
  * with `kindOf`.
@@ -107,6 +110,8 @@ export interface EventKind<Event extends { type: string } = { type: string }> {
   /** The funnel steps that are known in advance, with their labels. */
   readonly steps: Readonly<Record<string, string>>;
   readonly clientTotal?: ClientTotal<Event>;
+  /** The money that the event counts, null if it counts none. Absent for kinds without money. */
+  amountOf?(event: Event): JudgedAmount | null;
   /** Adds up the event. */
   count(event: Event, into: Rollups): void;
   /** Country, OS and version of an event whose subject is not a device. Those of a device event are stored with the device. */

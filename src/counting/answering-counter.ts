@@ -2,6 +2,7 @@ import { DurableObject } from 'cloudflare:workers';
 import type { LoggedEvent } from '#catalogue';
 import type { EventFilter } from '#lake';
 import { RecentMap } from '#lib/collections/recent-map';
+import { countsImplausibly } from './amounts/amount-book.ts';
 import type { AppendedStatus, CountedAmount, FilePage, LogPage, StoredDevice } from './api.ts';
 import type {
   ClientTotals,
@@ -105,6 +106,10 @@ export abstract class AnsweringCounter extends DurableObject<Env> {
 
   async isWaiting(event: LoggedEvent): Promise<boolean> {
     return new TransactionBook(this.store, 0).isWaiting(event);
+  }
+
+  async countsImplausibly(event: LoggedEvent): Promise<boolean> {
+    return countsImplausibly(this.store, event);
   }
 
   async clientTotals(cohort: Cohort, filter: DeviceFilter = {}): Promise<ClientTotals> {

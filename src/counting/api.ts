@@ -1,5 +1,5 @@
 import type { AppleAnswer } from '#attribution';
-import type { LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
+import type { JudgedAmount, LoggedEvent, Segment, TransactionStepKind } from '#catalogue';
 import type { TableRows } from '#db';
 import type { CountingResult, EventFilter, FileEntry, FileLocation, WrittenParts } from '#lake';
 import type { Fault } from '#lib/input/fields';
@@ -48,11 +48,16 @@ export type DeviceDescription = {
   windowWidth: number | null;
   /** Created by an editor or a debug build. Nothing of it is counted. */
   test: boolean;
-  /** What its message told of the person's choices. */
+  /** What its messages told of the person's choices. */
   consent?: ToldConsent | undefined;
+  /** When it last told a choice after its acquisition, in epoch milliseconds. */
+  consentAt?: number | undefined;
   /** What of its message was dropped or replaced. */
   warnings?: readonly Fault[] | undefined;
 };
+
+/** The choices that a message of a known device tells, and when it was sent, in epoch milliseconds. */
+export type NewConsent = { deviceId: string; consent: ToldConsent; at: number };
 
 /** What a token says about a device. */
 export type DeviceIdentity = {
@@ -134,6 +139,22 @@ export type CounterHealth = {
   hotEvents: number;
   /** The size of the object's database in bytes; of several counters, the largest. */
   bytes: number;
+  /** Counted amounts of the last days that are implausible, by kind and currency. */
+  implausible: ImplausibleAmount[];
+};
+
+/**
+ * Amounts that were counted but are implausible: more than 100 times what others are, or too much for one impression. The largest is that of
+ * `eventId`. `usualNanos` is the 99th percentile of the others; null if there are too few.
+ */
+export type ImplausibleAmount = {
+  of: JudgedAmount['of'];
+  currency: string;
+  count: number;
+  usualNanos: number | null;
+  nanos: number;
+  eventId: string;
+  receivedAt: number;
 };
 
 export type LogPage = {
@@ -260,6 +281,11 @@ export interface CounterApi {
   eraseEvents(ids: string[]): Promise<number>;
   /** How many files may still contain erased devices or events with these ids; 0 once the erasure is complete. */
   filesToRewrite(ids: string[]): Promise<number>;
+  /**
+   * Keeps what known devices tell of the person's choices. What permits more than before counts if it is the newest, what permits less in any case.
+   * Destinations learn of it, also for events that wait there.
+   */
+  tellConsent(told: NewConsent[]): Promise<void>;
   /** Events with this token that were received (`received_at`) after `at` are not counted. */
   revokeToken(tokenId: string, at: number): Promise<void>;
 
@@ -299,6 +325,8 @@ export interface CounterApi {
 
   /** Whether a counted event is a refund, or the reversal of one, whose purchase this counter does not know yet. */
   isWaiting(event: LoggedEvent): Promise<boolean>;
+  /** Whether the amount of a counted event is implausible: see `ImplausibleAmount`. */
+  countsImplausibly(event: LoggedEvent): Promise<boolean>;
 
   clientTotals(cohort: Cohort, filter?: DeviceFilter): Promise<ClientTotals>;
   /** Asks the rules that doubt installs again, with these settings, about the devices of a cohort. Reads all devices since its start. */

@@ -36,6 +36,7 @@ const COPIED = {
   open_credits: schema.openCredits,
   held_events: schema.heldEvents,
   aliases: schema.aliases,
+  amount_days: schema.amountDays,
   devices: schema.devices,
   device_days: schema.deviceDays,
   device_pages: schema.devicePages,

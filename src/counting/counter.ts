@@ -9,6 +9,7 @@ import type {
   CreatedDevice,
   DeviceIdentity,
   MissingFiles,
+  NewConsent,
   PackedBatch,
   Resumed,
   Settled,
@@ -16,6 +17,7 @@ import type {
 import { createOrFindAll, SeenShards, type WantedInCounter } from './create-devices.ts';
 import { openCredit } from './credits/open-credits.ts';
 import { findByAlias } from './devices/devices.ts';
+import { keepConsent } from './devices/tell-consent.ts';
 import { eraseDevice, eraseEvents } from './files/erase.ts';
 import { Pruner } from './files/pruner.ts';
 import { RawFiles } from './files/raw-files.ts';
@@ -193,6 +195,16 @@ export class Counter extends SharingCounter implements CounterApi {
       this.outbound.erase(id);
       return eraseDevice(this.store, { id, erasedName }, clickEventId);
     });
+  }
+
+  async tellConsent(told: NewConsent[]): Promise<void> {
+    this.write(() => {
+      for (const one of told) {
+        const kept = keepConsent(this.store, one);
+        if (kept) this.outbound.tellConsent(kept);
+      }
+    });
+    await this.arm(Date.now());
   }
 
   async revokeToken(tokenId: string, at: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { count, desc, max } from 'drizzle-orm';
 import { UNKNOWN_SEGMENT } from '#catalogue';
 import { earliest, MINUTE_MS } from '#lib/time';
+import { listImplausible } from './amounts/amount-book.ts';
 import type { CounterHealth, NewDevice, PackedRow } from './api.ts';
 import { countHeld, oldestHeld } from './credits/open-credits.ts';
 import { insertDevice } from './devices/devices.ts';
@@ -92,6 +93,7 @@ export function readHealth(
     sequence: progressOf(store).sequence,
     devices: store.select({ n: count() }).from(devices).get()?.n ?? 0,
     hotEvents: hotEventsIn(store),
+    implausible: listImplausible(store),
   };
 }
 

@@ -1,4 +1,13 @@
-export type { AppendedStatus, CountedAmount, LogPage, NewDevice, PackedBatch, StoredDevice } from './api.ts';
+export type {
+  AppendedStatus,
+  CountedAmount,
+  ImplausibleAmount,
+  LogPage,
+  NewConsent,
+  NewDevice,
+  PackedBatch,
+  StoredDevice,
+} from './api.ts';
 export type {
   DeviceFilter,
   DeviceGroup,
@@ -15,7 +24,14 @@ export { batchOfNewDevices, newDevicesPrefix } from './devices/new-devices.ts';
 export { createDevices, type FoundDevice, findDevices, type PlacedDevice } from './devices/place-devices.ts';
 export { packEvents } from './log.ts';
 export { ObjectAlarm } from './object-alarm.ts';
-export { deviceOf, type OutboundItem, type OutboundPart, withoutDevice } from './outbound/parts.ts';
+export {
+  deviceOf,
+  type OutboundConsent,
+  type OutboundItem,
+  type OutboundPart,
+  withConsent,
+  withoutDevice,
+} from './outbound/parts.ts';
 export { tellAllCounters, tellCounters, tellCountersSoon } from './outbound/tell-counters.ts';
 export { readAllApplied } from './outbox/sequence-gap.ts';
 export { queryCounters } from './query-counters.ts';

@@ -119,7 +119,7 @@ export const untoldTransactions = sqliteTable('untold_transactions', {
   transactionId: text('transaction_id').notNull(),
 });
 
-/** What is known of each device since its acquisition. Only settling an open credit changes it. Erased devices have no row. */
+/** What is known of each device since its acquisition. Only settling an open credit and the person's choices change it. Erased devices have no row. */
 export const devices = sqliteTable('devices', {
   id: text().primaryKey(),
   /** Day 0, in the application's time zone. */
@@ -286,6 +286,13 @@ export const preparedWrites = sqliteTable('prepared_writes', {
   payload: text().notNull(),
   /** When the first event of the run was appended. */
   oldestAt: integer('oldest_at').notNull(),
+});
+
+/** How large the counted amounts of a day were: see `amounts/amount-book.ts`. `day` is a day number, by the clock of counting. */
+export const amountDays = sqliteTable('amount_days', {
+  day: integer().primaryKey(),
+  /** JSON: `AmountsOfDay`. */
+  amounts: text().notNull(),
 });
 
 /** A single row with the counter's progress. */

@@ -1,4 +1,5 @@
 import { type Column, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { nameForms } from '#lib/input/name-forms';
 import { foldCase, lettersFoldedTo } from '#lib/search';
 
 // SQL fragments that Drizzle's builder does not offer. They use the schema's columns.
@@ -22,8 +23,16 @@ export const jsonValues = (columns: readonly Column[]): SQL =>
 export const isAmong = (value: SQLWrapper, list: readonly (string | number)[]): SQL =>
   sql`${value} IN (SELECT value FROM json_each(${JSON.stringify(list)}))`;
 
-/** Whether a text contains another, in any case: `containsText` in SQL. `q` has at most `MAX_FOLDED_LETTERS`. */
+/**
+ * Whether a text contains another, in any case: `containsText` in SQL, which looks for each form of Unicode in which the text may be stored. `q` has at
+ * most `MAX_FOLDED_LETTERS`.
+ */
 export function containsSql(text: SQLWrapper, q: string): SQL {
+  const forms = nameForms(q).map((form) => containsForm(text, form));
+  return sql`(${sql.join(forms, sql` OR `)})`;
+}
+
+function containsForm(text: SQLWrapper, q: string): SQL {
   // Letters are not quotes, so they can be part of the statement. As parameters they would be too many.
   const folded = lettersFoldedTo(q).reduce(
     (inner, [letter, to]) => sql`replace(${inner}, ${sql.raw(`'${letter}', '${to}'`)})`,

@@ -1,10 +1,11 @@
 import { prepareAttribution } from '#attribution';
-import { createDevices, type FoundDevice, type PlacedDevice } from '#counting';
+import { counterOf, createDevices, type FoundDevice, type PlacedDevice, retryCall } from '#counting';
 import { batchWithRetry } from '#db';
 import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
 import type { AuthenticatedApplication } from '#http';
 import { DAY_MS } from '#lib/time';
+import { consentIn } from '#networks';
 import { appleTokenOf, requestCredits } from './apple/open-credit.ts';
 import { creditClicks, takeBackFailed, takeBackStatements } from './credit.ts';
 import type { DeviceMetrics } from './device-metrics.ts';
@@ -73,6 +74,7 @@ export async function fetchTokens(
     ...tokens.correct(deviceIdOf),
   ];
   await Promise.all([
+    tellConsents(env, application.id, drafts, devices),
     statements().length > 0 ? batchWithRetry(env.DB, statements) : null,
     requestCredits(
       env,
@@ -86,6 +88,27 @@ export async function fetchTokens(
       ...(await tokenOf(env, application.id, draft, devices, now, expiresAt)),
       followedId: followed.get(draft.claim) ?? null,
     })),
+  );
+}
+
+/** Passes on what messages of devices that were known before tell of the person's choices. */
+async function tellConsents(
+  env: Env,
+  applicationId: string,
+  drafts: readonly Draft[],
+  devices: ReadonlyMap<string, FoundDevice>,
+): Promise<void> {
+  const told = drafts.flatMap(({ claim, deviceId, metrics, acquiredAt: at }) => {
+    const consent = consentIn(metrics);
+    const found = devices.get(claim);
+    if (!consent || !found || found.device.id === deviceId) return [];
+    return [{ shard: found.shard, told: { deviceId: found.device.id, consent, at } }];
+  });
+  const byShard = Map.groupBy(told, ({ shard }) => shard);
+  await Promise.all(
+    Array.from(byShard, ([shard, own]) =>
+      retryCall(() => counterOf(env, applicationId, shard).tellConsent(own.map((one) => one.told))),
+    ),
   );
 }
 

@@ -51,6 +51,10 @@ export const EventStatus = z.object({
     description:
       'Of a refund or its reversal: no purchase with its `tr_id` is known, so it takes nothing back yet. Send it with the token of the device that purchased. Absent otherwise.',
   }),
+  implausible_amount: z.literal(true).optional().meta({
+    description:
+      'The amount is counted as it was sent, but looks like millionths of a unit (micros): it is more than 100 times the 99th percentile of the application in the last days, or more than $5 for one impression. Absent otherwise.',
+  }),
   reason: z.string().optional().meta({ description: 'Why the event was ignored or parked.' }),
   event: Event.optional(),
 });

@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm';
-import type { LoggedEvent } from '#catalogue';
+import { kindOf, type LoggedEvent } from '#catalogue';
 import {
   type AppendedStatus,
   type CounterBindings,
@@ -104,7 +104,7 @@ async function findIn(
     if (!found) return null;
     if (found.status === 'erased') throw notFound();
     if (found.status !== 'exported')
-      return { ...hotStatus(found), ...(await waiting(env, application, counter, found)) };
+      return { ...hotStatus(found), ...(await remarks(env, application, counter, found)) };
     const files = found.files.filter(({ key }) => !gone.has(key));
     try {
       const page = await readEvents(env.RAW_EVENTS, files, { eventId: id }, { limit: 1, cursor: '' });
@@ -113,7 +113,7 @@ async function findIn(
         const exportedAt = Math.max(...found.files.map((file) => file.exportedAt));
         const status = exportedStatus(event, exportedAt);
         const { status: outcome } = status;
-        return { ...status, ...(await waiting(env, application, counter, { status: outcome, event })) };
+        return { ...status, ...(await remarks(env, application, counter, { status: outcome, event })) };
       }
       if (found.wasTaken) throw notFound();
       return null;
@@ -125,12 +125,31 @@ async function findIn(
   }
 }
 
-/** What an answer adds for a counted event that waits for its purchase. */
+type Asked = { status: FoundStatus['status']; event: LoggedEvent | null };
+type AskedCounter = ReturnType<typeof counterOf>;
+
+/** What an answer adds for a counted event that deserves a look. */
+async function remarks(
+  env: CounterBindings,
+  application: ShardedApplication,
+  counter: AskedCounter,
+  asked: Asked,
+): Promise<Pick<FoundStatus, 'waits_for_purchase' | 'implausible_amount'>> {
+  const { status, event } = asked;
+  if (status !== 'counted' || event === null) return {};
+  const [waits, isImplausible] = await Promise.all([
+    waiting(env, application, counter, asked),
+    kindOf(event).amountOf !== undefined && counter.countsImplausibly(event),
+  ]);
+  return { ...waits, ...(isImplausible ? { implausible_amount: true } : {}) };
+}
+
+/** Of a counted event that waits for its purchase. */
 async function waiting(
   env: CounterBindings,
   { id, shards }: ShardedApplication,
-  counter: ReturnType<typeof counterOf>,
-  { status, event }: { status: FoundStatus['status']; event: LoggedEvent | null },
+  counter: AskedCounter,
+  { status, event }: Asked,
 ): Promise<Pick<FoundStatus, 'waits_for_purchase'>> {
   if (status !== 'counted' || event?.type !== 'custom.purchase') return {};
   if (!(await counter.isWaiting(event))) return {};

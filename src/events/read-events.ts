@@ -34,9 +34,11 @@ export async function readEvents(
 ): Promise<{ events: LoggedEvent[]; next_cursor: string | null }> {
   const before = cursor === '' ? null : cursor;
   // The logs first: an event that is exported in the meantime is then found twice rather than never.
-  const hot = await readLogs(env, place, filter, before, limit);
-  const after = hot.events.length === limit ? (hot.events.at(-1)?.id ?? null) : hot.through;
-  const cold = await readFiles(env, place, filter, { before, after }, limit);
+  // One more than a page has tells whether another follows.
+  const wanted = limit + 1;
+  const hot = await readLogs(env, place, filter, before, wanted);
+  const after = hot.events.length === wanted ? (hot.events.at(-1)?.id ?? null) : hot.through;
+  const cold = await readFiles(env, place, filter, { before, after }, wanted);
   const { events, through } = mergePages([hot, cold], limit);
   return { events, next_cursor: through };
 }

@@ -1,4 +1,5 @@
 import type { Fault } from '#lib/input/fields';
+import { MORE_WARNINGS } from '#lib/input/leniency';
 
 /** Proxies and clients limit the headers of an answer, some to 8 KB in all. */
 const MAX_CHARS = 4096;
@@ -13,14 +14,18 @@ const asciiJson = (value: unknown): string =>
 
 const cut = (text: string): string => text.slice(0, MAX_TEXT_CHARS);
 
-/** The value of `X-Warnings`: a JSON list of what was dropped or replaced, as many as fit. Null if there is nothing. */
+/** The value of `X-Warnings`: a JSON list of what was dropped or replaced, as many as fit, the last of which says if there are more. Null if there is nothing. */
 function warningsHeader(warnings: readonly Fault[]): string | null {
   const items: string[] = [];
-  let length = '[]'.length;
+  const more = asciiJson(MORE_WARNINGS);
+  let length = '[]'.length + more.length;
   for (const { path, message } of warnings) {
     const item = asciiJson({ path: cut(path), message: cut(message) });
     length += item.length + ','.length;
-    if (length > MAX_CHARS) break;
+    if (length > MAX_CHARS) {
+      items.push(more);
+      break;
+    }
     items.push(item);
   }
   return items.length === 0 ? null : `[${items.join(',')}]`;

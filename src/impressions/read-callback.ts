@@ -6,7 +6,7 @@ import { placeholderFault, placeholderId, placeholderName } from '#lib/input/pla
 import { NANOS_LIMIT, nanosOf } from '#lib/money';
 import { iso } from '#lib/time';
 import { EARLIEST, readEpochOrText } from '#lib/timestamp';
-import { type ImpressionTemplate, toNetwork } from '#networks';
+import { type ImpressionTemplate, MAX_NETWORK_CHARACTERS, toNetwork } from '#networks';
 
 /** What a callback tells of an impression. */
 export type Impression = {
@@ -99,13 +99,19 @@ export function readCallback(
   if (occurredAt === null && template.time !== null) {
     warnings.push({ path: template.time, message: 'is not a time in the past; dated when received' });
   }
-  const name = (of: string | null) => parameter(of).slice(0, MAX_NAME).toWellFormed() || UNKNOWN;
+  const shortened = (of: string | null, max: number) => {
+    const sent = parameter(of);
+    if (of !== null && sent.length > max)
+      warnings.push({ path: of, message: `is longer than ${max} characters; shortened` });
+    return sent.slice(0, max).toWellFormed();
+  };
+  const name = (of: string | null) => shortened(of, MAX_NAME) || UNKNOWN;
   return {
     id: id || null,
     nanos: Number(nanos),
     currency,
     device: parameter(template.device, placeholderId) || null,
-    network: toNetwork(parameter(template.network)),
+    network: toNetwork(shortened(template.network, MAX_NETWORK_CHARACTERS)),
     placement: name(template.placement),
     adFormat: name(template.ad_format).toLowerCase(),
     country,

@@ -11,10 +11,21 @@ const CODES =
 export const CURRENCIES: ReadonlySet<string> = new Set(CODES.split(' '));
 
 /**
- * Codes that are no longer in force, each with its last day; `from` where an amount of another time would be of another currency. These are the
- * last days of the replacements known to us, not checked one by one against ISO 4217 list three (historic denominations).
+ * Codes that were not always in force, each with its last day (`to`), and its first (`from`) where an amount of another time would be of another
+ * currency. The last day is the one on which amounts could still be of it.
+ * Source: ISO 4217 list three (historic denominations), which has the month of each withdrawal, as published by datasets/currency-codes. Where an
+ * old currency was in use beside the new one for longer, as azm, ghc, mzm, rol and tmm were, until then. Those withdrawn since 2014 are not in that
+ * copy; their days are those of the amendments known to us.
  */
-const ENDED: ReadonlyMap<string, { from?: string; to: string }> = new Map([
+const DATED: ReadonlyMap<string, { from?: string; to?: string }> = new Map<
+  string,
+  { from?: string; to?: string }
+>([
+  ['xcg', { from: '2025-03-31' }],
+  ['zwg', { from: '2024-04-05' }],
+  ['csd', { to: '2006-12-31' }],
+  ['mgf', { to: '2004-12-31' }],
+  ['uss', { to: '2014-03-31' }],
   ['ang', { to: '2025-03-31' }],
   ['azm', { to: '2006-12-31' }],
   ['bgn', { to: '2025-12-31' }],
@@ -46,16 +57,18 @@ const ENDED: ReadonlyMap<string, { from?: string; to: string }> = new Map([
   ['zwr', { from: '2008-08-01', to: '2009-02-01' }],
 ]);
 
+const END_OF_TIME = '9999-12-31';
+
 /** Whether a text is a code that is or was in force. */
-export const isCurrencyOfAnyDay = (code: string): boolean => CURRENCIES.has(code) || ENDED.has(code);
+export const isCurrencyOfAnyDay = (code: string): boolean => CURRENCIES.has(code) || DATED.has(code);
 
 /** Why a code was not in force on a day (`YYYY-MM-DD`); null if it was, or is none. */
 export function currencyDayFault(code: string, day: string): string | null {
-  const ended = ENDED.get(code);
-  if (!ended || (day <= ended.to && day >= (ended.from ?? ''))) return null;
-  const from = ended.from ? `from ${ended.from} ` : '';
-  return `must be a currency of its day: ${code} was in force ${from}until ${ended.to}`;
+  const { from = '', to = END_OF_TIME } = DATED.get(code) ?? {};
+  if (day >= from && day <= to) return null;
+  const inForce = [from === '' ? '' : ` from ${from}`, to === END_OF_TIME ? '' : ` until ${to}`].join('');
+  return `must be a currency of its day: ${code} was in force${inForce}`;
 }
 
 /** Whether a code may have been out of force: the day of an amount then matters. */
-export const isEndedCurrency = (code: string): boolean => ENDED.has(code);
+export const isDatedCurrency = (code: string): boolean => DATED.has(code);

@@ -1,3 +1,5 @@
+import { composed } from './input/name-forms.ts';
+
 // Searches ignore case in every script. SQLite's `lower` only converts ASCII letters, so a search in SQL replaces the others that it needs.
 
 /** Letters that are not the upper case of their folded form: a dotted I, digraphs in title case, a final sigma, Greek letters with an iota, units. */
@@ -7,11 +9,12 @@ const IRREGULAR = [...'İǅǈǋǲςϴẞᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜ�
 const foldLetter = (letter: string): string =>
   letter === 'ς' ? 'σ' : String.fromCodePoint(letter.toLowerCase().codePointAt(0) ?? 0);
 
-/** The form that is equal for texts that differ in case only. */
+/** The form that is equal for texts that differ in case only, and are in the same form of Unicode. */
 export const foldCase = (text: string): string => Array.from(text, foldLetter).join('');
 
-/** Whether a text contains another, in any case. */
-export const containsText = (text: string, q: string): boolean => foldCase(text).includes(foldCase(q));
+/** Whether a text contains another, in any case and form of Unicode. */
+export const containsText = (text: string, q: string): boolean =>
+  foldCase(composed(text)).includes(foldCase(composed(q)));
 
 /** The letters beyond ASCII that fold to a letter of a text, with that letter. */
 export function lettersFoldedTo(text: string): [letter: string, folded: string][] {

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { currencyCode, type Fault, invalidRequest, repeatable, requiredText } from '#http';
+import { currencyCodeOfAnyDay, type Fault, invalidRequest, repeatable, requiredText } from '#http';
 import { COST_FIELDS, type CostMap } from './cost-files/layout.ts';
 
 /** Query of `PUT /v1/costs/file`. */
 export const CostFileQuery = z.object({
   application_id: requiredText(128),
   /** The application's currency by default. */
-  currency: currencyCode().optional(),
+  currency: currencyCodeOfAnyDay().optional(),
   spread: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
   map: repeatable(requiredText(512)).meta({
     description:

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
 import { costs, type Database } from '#db';
 import {
-  currencyCode,
+  currencyCodeOfAnyDay,
   invalidRequest,
   listOfUpTo,
   optionalCount,
@@ -12,6 +12,7 @@ import {
   requiredNumber,
   requiredText,
 } from '#http';
+import { currencyDayFault } from '#lib/currencies';
 import { amountField, toNanos } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
@@ -34,7 +35,7 @@ export const CostEntry = CostKey.extend({
   campaign: requiredName(255),
   adset: optionalName(255),
   creative: optionalName(255),
-  currency: currencyCode(),
+  currency: currencyCodeOfAnyDay(),
   amount: requiredNumber(MAX_COST),
   impressions: optionalCount(MAX_COUNT),
   clicks: optionalCount(MAX_COUNT),
@@ -62,7 +63,7 @@ function amountsOf(values: readonly CostValues[]): CostsSaved['amounts'] {
  * Stores ad spend, in one transaction. Rows of the same key add up. What they add up to overwrites the stored row of that key. It also replaces stored rows
  * that may be of the same money, whether uploaded or fetched by a connector, unless the upload has them too, so that a day uploaded first as a total
  * and then by country is not counted twice; `corrects` leaves these. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
- * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones, and for amounts in two currencies
+ * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones, for currencies that were not in force on it, and for amounts in two currencies
  * under one key. Idempotent.
  */
 export async function saveCosts(
@@ -73,11 +74,12 @@ export async function saveCosts(
 ): Promise<CostsSaved> {
   const { db, now } = caller;
   const tomorrow = addDays(dayIn(application.timezone, now), 1);
-  const faults = rows.flatMap(({ date }, index) =>
-    date > tomorrow
-      ? [{ path: `rows.${index}.date`, message: `must not be later than tomorrow, ${tomorrow}` }]
-      : [],
-  );
+  const faults = rows.flatMap(({ date, currency }, index) => {
+    if (date > tomorrow)
+      return [{ path: `rows.${index}.date`, message: `must not be later than tomorrow, ${tomorrow}` }];
+    const untimely = currencyDayFault(currency, date);
+    return untimely === null ? [] : [{ path: `rows.${index}.currency`, message: untimely }];
+  });
   if (faults.length > 0) throw invalidRequest(faults);
   const sent = rows.map((row): CostValues => {
     const { currency, amount, impressions = null, clicks = null } = row;

@@ -6,6 +6,7 @@ import { type Database, database, exchangeRates, jsonValues } from '#db';
 import { CURRENCY_FAULT, currencyCode, dayText } from '#http';
 import { isCurrencyOfAnyDay } from '#lib/currencies';
 import { parseDecimal, toDecimal } from '#lib/decimal';
+import { fixedRates } from './fixed-rates.ts';
 import { FURTHER_RANKS_DAYS_OLDER, type Rate, RateBook, type RateSource } from './rate-book.ts';
 
 const rateError = 'must be a number above 0, or its decimal text with at most 15 digits before the point';
@@ -146,5 +147,8 @@ export async function readRateBook(
   const rows = await database(d1).all<NewRate & { owner: string }>(
     selectRates(teamId, [...currencies], from, to),
   );
-  return new RateBook(rows.map(({ owner, ...row }) => ({ ...row, source: sourceOf(owner) })));
+  return new RateBook([
+    ...rows.map(({ owner, ...row }) => ({ ...row, source: sourceOf(owner) })),
+    ...fixedRates(currencies),
+  ]);
 }

@@ -5,7 +5,7 @@ import type { ApplicationRow } from '#teams';
 import type { CostFileSaved } from './answers.ts';
 import { decodeCostFile } from './cost-files/decode.ts';
 import { type CostFileOptions, type ParsedCosts, parseCostFile } from './cost-files/read.ts';
-import { isOldWorkbook, isWorkbook, readWorkbook } from './cost-files/spreadsheet.ts';
+import { isOldWorkbook, isWorkbook, MAX_UNPACKED_MB, readWorkbook } from './cost-files/spreadsheet.ts';
 import { CostRows, MAX_FILE_ROWS, saveCosts } from './costs.ts';
 
 /** Titles, totals and notes come on top of the rows. */
@@ -31,6 +31,11 @@ async function readCostFile(
     const sheets = await readWorkbook(file, MAX_SHEET_ROWS);
     if (sheets === null)
       return { path: 'The file', message: 'cannot be read as .xlsx: save it again, or as CSV' };
+    if (sheets === 'too_large')
+      return {
+        path: 'The file',
+        message: `unpacks to more than ${MAX_UNPACKED_MB} MB: export fewer days, or as CSV`,
+      };
     const read = sheets.map((sheet) => parseCostFile(sheet, options));
     return (
       read.find(({ unknownHeadings }) => unknownHeadings === null) ?? read[0] ?? parseCostFile([], options)
@@ -45,7 +50,8 @@ async function readCostFile(
 /** The text of a cost file, for a form in which it is sent again. Empty if it has none. */
 export async function costFileText(file: Uint8Array): Promise<string> {
   if (!isWorkbook(file)) return decodeCostFile(file) ?? '';
-  const [sheet = []] = (await readWorkbook(file, MAX_SHEET_ROWS)) ?? [];
+  const sheets = await readWorkbook(file, MAX_SHEET_ROWS);
+  const [sheet = []] = sheets === 'too_large' || sheets === null ? [] : sheets;
   return Papa.unparse(sheet.map((cells) => [...cells]));
 }
 

@@ -1,3 +1,4 @@
+import { composed } from '#lib/input/name-forms';
 import { placeholderId, placeholderName } from '#lib/input/placeholder';
 import { NETWORKS } from './list.ts';
 import { OTHER_NETWORKS } from './others.ts';
@@ -93,7 +94,7 @@ export const MAX_NETWORK_CHARACTERS = 64;
 
 /** A network as reports name it: the `id` of a known one, or else the text in lower case. Empty text if the text names none. */
 export function toNetwork(text: string | undefined): string {
-  const plain = (text ?? '').replaceAll(/\s+/g, ' ').trim().toLowerCase();
+  const plain = composed((text ?? '').replaceAll(/\s+/g, ' ').trim().toLowerCase());
   if (NONE.has(plain) || placeholderName(plain) !== null) return '';
   return (knownNetwork(plain) ?? plain).slice(0, MAX_NETWORK_CHARACTERS).toWellFormed();
 }

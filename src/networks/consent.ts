@@ -85,3 +85,23 @@ export function consentIn(told: ToldConsent | undefined): ToldConsent | undefine
   const entries = NAMES.flatMap((name) => (told?.[name] === undefined ? [] : [[name, told[name]]]));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
+
+const PERMISSIONS: Readonly<Record<(typeof NAMES)[number], string | undefined>> = {
+  lat: undefined,
+  att_status: 'authorized',
+  ad_user_data: 'true',
+  ad_personalization: 'true',
+};
+
+/** `after`, but what it permits does not replace what `before` refuses. */
+export function tightest(before: ToldConsent | undefined, after: ToldConsent | undefined): ToldConsent {
+  const told: ToldConsent = { ...before };
+  for (const name of NAMES) {
+    const said = after?.[name];
+    const isRefused = before?.[name] !== undefined && before[name] !== PERMISSIONS[name];
+    // A choice that was not understood withholds more than one that was.
+    const isUnknown = before?.[name] === NOT_UNDERSTOOD;
+    if (said !== undefined && !isUnknown && (said !== PERMISSIONS[name] || !isRefused)) told[name] = said;
+  }
+  return told;
+}

@@ -18,6 +18,7 @@ export {
   readGrant,
   readLimit,
   type ToldConsent,
+  tightest,
 } from './consent.ts';
 export {
   exampleAddress,

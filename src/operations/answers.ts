@@ -68,6 +68,25 @@ export const Health = z.object({
           description:
             'Fields of the last two weeks in which placeholders came instead of identifiers or names, such as `null`, a zero UUID or a macro that was not replaced. They were counted as absent.',
         }),
+      implausible_amounts: z
+        .array(
+          z.object({
+            kind: z.enum(['impression', 'purchase']),
+            currency: z.string(),
+            message: z.string(),
+            count: z.int(),
+            largest_value: z.number(),
+            usual_value: z.number().nullable().meta({
+              description: 'The 99th percentile of the others. Null if there are too few of them.',
+            }),
+            example_event_id: z.string().meta({ description: 'The event with the largest of them.' }),
+            received_at: time().meta({ description: 'When that event was received.' }),
+          }),
+        )
+        .meta({
+          description:
+            'Amounts of the last seven days with revenue that are counted as they were sent, but look like millionths of a unit (micros): more than 100 times the 99th percentile of their kind and currency, or more than $5 for one impression. Judged anew from all of these amounts each time.',
+        }),
       largest_counter_bytes: z.int().nullable().meta({
         description: 'The size of the largest of its counters, each of which can hold 10 GB.',
       }),

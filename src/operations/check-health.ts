@@ -1,5 +1,6 @@
 import { database } from '#db';
 import { listAbsentFields } from '#ingestion';
+import { fromNanos } from '#lib/money';
 import { iso, isoOrNull } from '#lib/time';
 import { listParked } from '#rollup';
 import { listApplications } from '#teams';
@@ -58,6 +59,10 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
   };
 }
 
+const LOOKS_LIKE_MICROS = 'looks like micros';
+
+const unitsOf = (nanos: number): number => fromNanos(BigInt(nanos));
+
 function showHealth(
   { health, needsResume, problems }: InspectedApplication,
   now: number,
@@ -79,6 +84,13 @@ function showHealth(
     needs_resume: counters === null && !needsResume ? null : needsResume,
     unexported_events: counters?.hotEvents ?? null,
     export_error: counters?.exportError ?? null,
+    implausible_amounts: (counters?.implausible ?? []).map(
+      ({ of, currency, count, nanos, usualNanos, eventId, receivedAt }) => ({
+        ...{ kind: of, currency, message: LOOKS_LIKE_MICROS, count, largest_value: unitsOf(nanos) },
+        usual_value: usualNanos === null ? null : unitsOf(usualNanos),
+        ...{ example_event_id: eventId, received_at: iso(receivedAt) },
+      }),
+    ),
     largest_counter_bytes: counters?.bytes ?? null,
   };
 }

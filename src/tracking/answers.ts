@@ -33,7 +33,8 @@ export const ServerSideRecorded = z.object({
   }),
   reason: z.string().optional().meta({ description: 'Why it was not counted.' }),
   warnings: faults.optional().meta({
-    description: 'Parameters that say nothing and were left out. Present only if there are any.',
+    description:
+      'Parameters that say nothing or cannot be kept, and were left out, or a time that was replaced. Present only if there are any.',
   }),
 });
 export type ServerSideRecorded = z.input<typeof ServerSideRecorded>;

@@ -1,6 +1,6 @@
 import { MAX_CLICK_PARAM_CHARS, MAX_CLICK_PARAMS } from '#catalogue';
 import type { Fault } from '#http';
-import { placeholderFault, placeholderId, placeholderName } from '#lib/input/placeholder';
+import { COUNTED_AS_ABSENT, placeholderFault, placeholderId, placeholderName } from '#lib/input/placeholder';
 import { CLICK_ID_PARAMETERS } from '#networks';
 import type { QueryParameters } from './query.ts';
 
@@ -10,9 +10,37 @@ const isClickId = ([name]: QueryParameters[number]): boolean => CLICK_ID_PARAMET
 const faultOf = ([name, value]: QueryParameters[number]): Fault | null =>
   placeholderFault(name, value, CLICK_ID_PARAMETERS.has(name) ? placeholderId : placeholderName);
 
-/** The parameters that say nothing: macros that were not replaced, null words. They are not stored. */
-export const absentParams = (query: QueryParameters): Fault[] =>
-  query.flatMap((parameter) => faultOf(parameter) ?? []);
+/** Why a parameter that says something cannot be stored; null if it can. */
+function refusalOf([name, value]: QueryParameters[number]): Fault | null {
+  const fault = (message: string) => ({
+    path: name.slice(0, MAX_CLICK_PARAM_CHARS).replaceAll('\0', ''),
+    message: `${message}; ${COUNTED_AS_ABSENT}`,
+  });
+  if (Math.max(name.length, value.length) > MAX_CLICK_PARAM_CHARS)
+    return fault(`is longer than ${MAX_CLICK_PARAM_CHARS} characters`);
+  // SQLite ends a text at a NUL, and our schemas refuse `__proto__` as a name.
+  if (name.includes('\0') || value.includes('\0')) return fault('has a NUL character');
+  return name === '__proto__' ? fault('is a name that cannot be kept') : null;
+}
+
+const MAX_FAULTS = 20;
+
+/**
+ * The parameters that are not stored, with the reasons: macros that were not replaced and null words, and what `clickParams` leaves out. At most 20,
+ * because a caller may send any number.
+ */
+export function absentParams(query: QueryParameters): Fault[] {
+  const faults = query.flatMap((one) => faultOf(one) ?? refusalOf(one) ?? []);
+  if (query.length > MAX_CLICK_PARAMS) {
+    const kept = new Map(Object.entries(clickParams(query)));
+    for (const parameter of query) {
+      const [path] = parameter;
+      if (path === '' || kept.has(path) || faultOf(parameter) || refusalOf(parameter)) continue;
+      faults.push({ path, message: `is beyond the first ${MAX_CLICK_PARAMS}; ${COUNTED_AS_ABSENT}` });
+    }
+  }
+  return faults.slice(0, MAX_FAULTS);
+}
 
 /**
  * The query parameters of a link that are stored with its click: the first 20 names, each with its first value. If there are more, networks'
@@ -26,10 +54,8 @@ export function clickParams(query: QueryParameters): Record<string, string> {
   for (const parameter of ranked) {
     const [name, value] = parameter;
     if (kept.size === MAX_CLICK_PARAMS) break;
-    const fits = name !== '' && Math.max(name.length, value.length) <= MAX_CLICK_PARAM_CHARS;
-    // SQLite ends a text at a NUL, and our schemas refuse `__proto__` as a name.
-    const storable = !name.includes('\0') && !value.includes('\0') && name !== '__proto__';
-    if (fits && storable && !kept.has(name) && faultOf(parameter) === null) kept.set(name, value);
+    const isStorable = name !== '' && refusalOf(parameter) === null;
+    if (isStorable && !kept.has(name) && faultOf(parameter) === null) kept.set(name, value);
   }
   return Object.fromEntries(kept);
 }

@@ -33,6 +33,9 @@ import { readUserAgent } from './user-agent.ts';
 /** Adjust and others take server-side reports as late. */
 const MAX_AGE_MS = 28 * DAY_MS;
 
+/** The clocks of others differ by so much. */
+const CLOCK_SKEW_MS = 60_000;
+
 const TIME_FAULT =
   'must be a time of the last 28 days, in seconds or milliseconds since 1970 or as ISO 8601 with a zone';
 
@@ -105,21 +108,28 @@ export async function recordServerSide(
     throw new AppError('unauthenticated', 's2s is not the secret of this link');
   }
   const idFault = placeholderFault('id', firstOf(query, 'id'), placeholderId);
-  const absent = [...absentParams(query.filter(([name]) => name !== 'id')), ...(idFault ? [idFault] : [])];
+  const [read, stored] = [
+    query.filter(([name]) => NOT_STORED.has(name)),
+    query.filter(([name]) => name !== 'id' && !NOT_STORED.has(name)),
+  ];
+  const absent = [...absentParams(read), ...absentParams(stored), ...(idFault ? [idFault] : [])];
   // Two reports that share it would be one. What else a network does not fill in is refused below, by name.
-  const told = idFault ? query.filter(([name]) => name !== 'id') : query;
-  const sent = readAs(ServerSideQuery, Object.fromEntries(told.toReversed()));
+  const named = idFault ? query.filter(([name]) => name !== 'id') : query;
+  const sent = readAs(ServerSideQuery, Object.fromEntries(named.toReversed()));
   const { event, ip = '', ua = '', country, time, id } = sent;
   const browser = readUserAgent(ua);
   if (!link.dataCollection) return { ...NOT_COUNTED, reason: 'data collection is off' };
   // Without a user agent nothing is known of the device, which is no sign of a robot here.
   if (ua !== '' && browser.isRobot) return { ...NOT_COUNTED, reason: 'the user agent is a robot' };
-  const at = Math.min(now, (time === undefined ? null : readEpochOrText(time)) ?? now);
+  const told = time === undefined ? now : (readEpochOrText(time) ?? now);
+  const at = Math.min(now, told);
+  if (told > now + CLOCK_SKEW_MS)
+    absent.push({ path: 'time', message: 'is in the future; dated when received' });
   const prefix = event === 'impression' ? 'imp' : 'clk';
   const touchId = await idOf(c.env, link, prefix, at, id !== undefined && time !== undefined ? id : null);
   const details = {
     country,
-    params: clickParams(told.filter(([name]) => !NOT_STORED.has(name))),
+    params: clickParams(named.filter(([name]) => !NOT_STORED.has(name))),
   };
   const visitor = { browser, address: addressIn(ip) ?? '' };
   if (!(await recordClick(c.env, keepAliveOf(c), link, touchId, visitor, details, now, at))) {

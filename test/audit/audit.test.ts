@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { auditStatement, listAudit } from '#audit';
 import { database } from '#db';
 
+import { signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -38,4 +39,20 @@ it('cuts a subject that lists more than fits', async () => {
   await auditStatement({ db, team, actor: 'me', now: 1 }, 'costs.uploaded', "'😀".repeat(50_000));
   const [{ subject } = { subject: '' }] = await listAudit(db, team.id, { limit: 1 });
   expect([...subject]).toHaveLength(5_000);
+});
+
+it.each([
+  [99, false],
+  [100, true],
+])('links older entries if there are more than fit: %i beside the first', async (more, isLinked) => {
+  const worker = startWorker();
+  const { team } = await createTenant();
+  const db = database(env.DB);
+  const admin = await signedIn(worker, team, 'admin');
+  const own = await listAudit(db, team.id, { limit: 10 });
+  for (let count = own.length; count <= more; count++) {
+    await auditStatement({ db, team, actor: 'me', now: 1 }, 'costs.uploaded', String(count));
+  }
+  const text = await (await admin.get('/settings/audit')).text();
+  expect(text.includes('>Older<')).toBe(isLinked);
 });

@@ -49,6 +49,7 @@ const counters = (changes: Partial<Counters> = {}): Counters => ({
   devices: 0,
   hotEvents: 0,
   bytes: 1e6,
+  implausible: [],
   ...changes,
 });
 

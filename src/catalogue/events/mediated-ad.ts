@@ -37,6 +37,7 @@ export const mediatedAd = {
   ],
   keepsKeys: false,
   steps: {},
+  amountOf: ({ value_nanos: nanos, currency }) => ({ of: 'impression', nanos, currency }),
   count({ currency, source, media_source = '', ad_id: placement, value_nanos: ad_revenue }, into) {
     const amounts = { impressions: 1, ad_revenue };
     into.addDaily(amounts, currency);

@@ -131,6 +131,8 @@ export const purchase = {
     earned: (event) => (isPaid(event) ? event.value_nanos : 0),
     currencyOf: ({ currency }) => currency,
   },
+  amountOf: (event) =>
+    isPaid(event) ? { of: 'purchase', nanos: event.value_nanos, currency: event.currency } : null,
   count(event, into) {
     if (event.status === 'restored') return;
     const { item_id } = event;

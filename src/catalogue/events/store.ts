@@ -68,6 +68,8 @@ export const store = {
   ],
   keepsKeys: false,
   steps: {},
+  amountOf: ({ status, value_nanos: nanos, currency, counted }) =>
+    STEPS[status] === 'payment' && !counted ? { of: 'purchase', nanos, currency } : null,
   count({ status, tr_id, original_tr_id, value_nanos, currency, device_id, acquired_day, counted }, into) {
     into.addToTransaction(tr_id, {
       ...{ is: counted?.is_purchase ? 'purchase' : STEPS[status], nanos: value_nanos, currency },

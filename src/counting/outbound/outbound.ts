@@ -2,7 +2,15 @@ import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { backoffMs } from '../retry.ts';
 import type { ObjectStore } from '../store.ts';
-import { deleteParts, distribute, eraseOutbound, nextParts, waitingDestinations } from './parts.ts';
+import {
+  deleteParts,
+  distribute,
+  eraseOutbound,
+  nextParts,
+  type OutboundConsent,
+  tellOutboundConsent,
+  waitingDestinations,
+} from './parts.ts';
 import { OutboundRules, UNKNOWN } from './rules.ts';
 
 /** How long events wait to be counted if a destination may want them: a compromise between its wait and the rows that a run writes. */
@@ -46,6 +54,11 @@ export class Outbound {
   /** Call it in a transaction, between runs. */
   erase(deviceId: string): void {
     eraseOutbound(this.around.store(), deviceId, this.rules.cached ?? []);
+  }
+
+  /** Call it in a transaction. */
+  tellConsent(told: OutboundConsent): void {
+    tellOutboundConsent(this.around.store(), told, this.rules.cached ?? []);
   }
 
   /** When something can be sent, in epoch milliseconds; null if nothing waits, or something is being sent. */

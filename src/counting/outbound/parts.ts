@@ -15,7 +15,7 @@ import { type ObjectStore, toParameters } from '../store.ts';
 import { takes, UNKNOWN } from './rules.ts';
 
 /** What a counter knows of a device besides its events. */
-export type OutboundDevice = Pick<DeviceDescription, 'osSystem' | 'timezone' | 'consent'> & {
+export type OutboundDevice = Pick<DeviceDescription, 'osSystem' | 'timezone' | 'consent' | 'consentAt'> & {
   segment: Segment;
   /** What is stored of an `Attribution`. */
   attribution: { method?: string; click_id?: string; click_params?: Record<string, string> };
@@ -24,8 +24,14 @@ export type OutboundDevice = Pick<DeviceDescription, 'osSystem' | 'timezone' | '
 /** A counted event that a destination is sent. `type` is the entry of its `events` that matched. The device is null for a payment without one. */
 export type OutboundItem = { type: string; event: LoggedEvent; device: OutboundDevice | null };
 
-/** What a counter sends to a destination, in the order in which it was counted: events, or a device to be forgotten. */
-export type OutboundPart = { events: OutboundItem[] } | { erased: string };
+/** What a device told of the person's choices after its acquisition. */
+export type OutboundConsent = { deviceId: string } & Pick<OutboundDevice, 'consent' | 'consentAt'>;
+
+/**
+ * What a counter sends to a destination, in the order in which it was counted: events, a device to be forgotten, or choices that hold for its events
+ * that were not sent yet.
+ */
+export type OutboundPart = { events: OutboundItem[] } | { erased: string } | { consent: OutboundConsent };
 
 /** The device of an event; empty for a payment without one. */
 export const deviceOf = ({ event }: Pick<OutboundItem, 'event'>): string =>
@@ -35,6 +41,13 @@ export const deviceOf = ({ event }: Pick<OutboundItem, 'event'>): string =>
 export const withoutDevice = (part: OutboundPart, deviceId: string): OutboundPart | null =>
   'events' in part ? { events: part.events.filter((item) => deviceOf(item) !== deviceId) } : null;
 
+/** An item with the choices that its device has told meanwhile. */
+export const withConsent = (item: OutboundItem, told: OutboundConsent): OutboundItem => {
+  const { deviceId, consent, consentAt } = told;
+  if (item.device === null || deviceOf(item) !== deviceId) return item;
+  return { ...item, device: { ...item.device, consent, consentAt } };
+};
+
 /** What is known of some devices, by id. Erased ones are missing. */
 export function readOutboundDevices(store: ObjectStore, ids: Iterable<string>): Map<string, OutboundDevice> {
   const found = new Map<string, OutboundDevice>();
@@ -43,10 +56,10 @@ export function readOutboundDevices(store: ObjectStore, ids: Iterable<string>): 
       SELECT ${devices.id}, ${devices.description}, ${devices.attribution}
       FROM json_each(${parameter}) AS wanted CROSS JOIN ${devices} ON ${devices.id} = wanted.value`);
     for (const [id, description, stored] of rows) {
-      const { osSystem, timezone, segment, consent }: DeviceDescription = JSON.parse(description);
+      const { osSystem, timezone, segment, consent, consentAt }: DeviceDescription = JSON.parse(description);
       const { method, click_id, click_params } = JSON.parse(stored);
       const attribution = present({ method, click_id: click_id ?? undefined, click_params });
-      found.set(id, { osSystem, timezone, segment, consent, attribution });
+      found.set(id, { ...{ osSystem, timezone, segment, consent, consentAt }, attribution });
     }
   }
   return found;
@@ -120,6 +133,32 @@ export function eraseOutbound(store: ObjectStore, deviceId: string, rules: reado
   for (const { id: destinationId } of rules) {
     insertPart(store, { run, destinationId, part: { erased: deviceId } });
   }
+}
+
+/** Passes on the choices of a device, also for its events that wait to be sent. Call it in a transaction. */
+export function tellOutboundConsent(
+  store: ObjectStore,
+  told: OutboundConsent,
+  rules: readonly OutboundRule[],
+): void {
+  const rows = store
+    .select({ part: outboundParts.part, payload: outboundParts.payload })
+    .from(outboundParts)
+    .where(sql`instr(${outboundParts.payload}, ${told.deviceId}) > 0`)
+    .all();
+  for (const { part, payload } of rows) {
+    const own: OutboundPart = JSON.parse(payload);
+    if (!('events' in own)) continue;
+    const events = own.events.map((item) => withConsent(item, told));
+    store
+      .update(outboundParts)
+      .set({ payload: JSON.stringify({ events }) })
+      .where(eq(outboundParts.part, part))
+      .run();
+  }
+  const { run } = progressOf(store);
+  for (const { id: destinationId } of rules)
+    insertPart(store, { run, destinationId, part: { consent: told } });
 }
 
 /** Gives what was counted while the destinations were unknown to those that it matches. Call it in a transaction. */

@@ -3,7 +3,7 @@ import { logWarning } from '#lib/log';
 import { earliest } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
-import type { CounterHealth } from '../api.ts';
+import type { CounterHealth, ImplausibleAmount } from '../api.ts';
 import { readAllApplied } from '../outbox/sequence-gap.ts';
 import { queryCounters } from '../query-counters.ts';
 import { type Backlog, readBacklog } from '../queue/delayed.ts';
@@ -84,7 +84,17 @@ const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => 
   devices: left.devices + right.devices,
   hotEvents: left.hotEvents + right.hotEvents,
   bytes: Math.max(left.bytes, right.bytes),
+  implausible: joinImplausible([...left.implausible, ...right.implausible]),
 });
+
+/** One entry per kind and currency, with the largest amount of all counters. */
+const joinImplausible = (all: readonly ImplausibleAmount[]): ImplausibleAmount[] =>
+  Array.from(Map.groupBy(all, ({ of, currency }) => `${of} ${currency}`).values(), (own) =>
+    own.reduce((left, right) => ({
+      ...(left.nanos >= right.nanos ? left : right),
+      count: left.count + right.count,
+    })),
+  );
 
 const latest = (left: number | null, right: number | null) =>
   left === null || right === null ? (left ?? right) : Math.max(left, right);

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { isOfDevice, type LoggedEvent, type OutboundRule, type SegmentBook } from '#catalogue';
 import type { Steps } from '#lib/steps';
 import { type OutboxPart, type Parked, reasonToIgnore, Tally, toParkedEvent, toParts } from '#rollup';
+import { AmountBook } from '../amounts/amount-book.ts';
 import type { EventOutcome } from '../api.ts';
 import type { CountedDevice } from '../devices/counted-devices.ts';
 import { findKnown } from '../devices/devices.ts';
@@ -64,6 +65,7 @@ export class Run {
   private readonly devices: RunDevices;
   private readonly transactions: TransactionBook;
   private readonly outbound: OutboundCollector;
+  private readonly amounts: AmountBook;
   private readonly outcomes = new Map<number, Record<number, EventOutcome>>();
   private readonly parked: Parked[] = [];
   private readonly revoked: ReadonlyMap<string, number>;
@@ -92,6 +94,7 @@ export class Run {
     this.devices = new RunDevices(store, applicationId);
     this.transactions = new TransactionBook(store, now);
     this.outbound = new OutboundCollector(store, outbound);
+    this.amounts = new AmountBook(store);
     const revoked = store.select().from(revokedTokens).all();
     this.revoked = new Map(revoked.map(({ tokenId, revokedAt }) => [tokenId, revokedAt]));
     this.segments = openSegments(store);
@@ -207,6 +210,7 @@ export class Run {
     try {
       this.tally.count(event, device);
       if (own) device?.addToTotals(own);
+      this.amounts.note(event);
       const news = this.tally.news();
       if (news) this.outbound.add(news, device, () => this.nextCommit);
     } catch (error) {
@@ -235,6 +239,7 @@ export class Run {
     storage.transactionSync(() => {
       this.book.save(run, now);
       this.transactions.save();
+      this.amounts.save(now);
       this.saveOutcomes();
       this.reduceErased();
       this.saveSegments();

@@ -5,9 +5,11 @@ import {
   deviceOf,
   ObjectAlarm,
   type ObjectStore,
+  type OutboundConsent,
   openStore,
   tellCounters,
   tellCountersSoon,
+  withConsent,
 } from '#counting';
 import migrations from '#destination-migrations';
 import { settingsOf } from '#env';
@@ -36,7 +38,9 @@ import {
   addPart,
   eraseDevice,
   hasWaiting,
-  isErasure,
+  isNotice,
+  type Job,
+  keepConsent,
   listDeliveries,
   nextDueAt,
   nextPart,
@@ -79,6 +83,8 @@ export class DestinationObject extends DurableObject<Env> implements Destination
   private working: Promise<void> | null = null;
   /** Devices that were erased while events may be on their way. */
   private readonly erased = new Set<string>();
+  /** What devices told of the person's choices meanwhile. */
+  private readonly told = new Map<string, OutboundConsent>();
   /** Times in a row that nothing could be sent because of our own stores. */
   private failures = 0;
 
@@ -121,7 +127,7 @@ export class DestinationObject extends DurableObject<Env> implements Destination
     if (isFull) logWarning('events not accepted', 'The destination is full', { destination_id: this.name });
     this.storage.transactionSync(() => {
       for (const part of parts) {
-        if (isErasure(part.payload)) this.forget(part.payload);
+        if (isNotice(part.payload)) this.heed(part.payload);
         else if (!isFull) addPart(this.store, part, now);
       }
     });
@@ -256,6 +262,7 @@ export class DestinationObject extends DurableObject<Env> implements Destination
     } finally {
       this.pump = null;
       this.erased.clear();
+      this.told.clear();
     }
   }
 
@@ -263,7 +270,9 @@ export class DestinationObject extends DurableObject<Env> implements Destination
     if (this.isDeleted) return;
     const now = Date.now();
     const endings = results.flatMap(({ ending }) => ending ?? []);
-    const kept = results.filter(({ job }) => !this.erased.has(deviceOf(job.item)));
+    const kept = results
+      .filter(({ job }) => !this.erased.has(deviceOf(job.item)))
+      .map((result) => ({ ...result, job: this.heeding(result.job) }));
     this.storage.transactionSync(() => {
       saveResults(this.store, kept, this.bytes >= this.space.terse);
       this.loader.finish([...results.map(({ job }) => job), ...dropped]);
@@ -305,8 +314,19 @@ export class DestinationObject extends DurableObject<Env> implements Destination
     await this.arm(now);
   }
 
-  private forget(payload: string): void {
+  private heeding(job: Job): Job {
+    const told = this.told.get(deviceOf(job.item));
+    return told ? { ...job, item: withConsent(job.item, told) } : job;
+  }
+
+  /** Heeds what a part says about a device. */
+  private heed(payload: string): void {
     const part = readPart(payload);
+    if ('consent' in part) {
+      keepConsent(this.store, part.consent);
+      this.told.set(part.consent.deviceId, part.consent);
+      this.pump?.change((job) => this.heeding(job));
+    }
     if (!('erased' in part)) return;
     eraseDevice(this.store, part.erased);
     this.erased.add(part.erased);

@@ -76,6 +76,10 @@ export function toOutbound(
     ad: type === 'ad' ? { network: orNull(told.media_source), format: orNull(told.source) } : null,
     properties: told.params ?? {},
     attribution: attributionOf(item, segment.network, known),
-    consent: consentOf(told.device, device?.consent),
+    consent: consentOf(
+      told.device,
+      device?.consent,
+      device?.consentAt !== undefined && device.consentAt > event.occurred_at,
+    ),
   });
 }

@@ -75,6 +75,11 @@ export class Pump {
     this.queue = this.queue.filter((job) => !isMeant(job));
   }
 
+  /** Changes what waits in memory. */
+  change(changed: (job: Job) => Job): void {
+    this.queue = this.queue.map(changed);
+  }
+
   private get mayGoOn(): boolean {
     return !this.isStopped && this.calls < MAX_CALLS && Date.now() < this.deadline;
   }

@@ -2,9 +2,11 @@ import { and, asc, desc, eq, getTableColumns, gt, isNotNull, lt, lte, min, sql }
 import {
   deviceOf,
   type ObjectStore,
+  type OutboundConsent,
   type OutboundItem,
   type OutboundPart,
   toParameters,
+  withConsent,
   withoutDevice,
 } from '#counting';
 import { isAmong } from '#db';
@@ -32,7 +34,9 @@ export function addPart(
   store.insert(waitingParts).values({ id, payload, acceptedAt: now }).onConflictDoNothing().run();
 }
 
-export const isErasure = (payload: string): boolean => payload.startsWith('{"erased"');
+/** Whether a part is about a device instead of events. */
+export const isNotice = (payload: string): boolean =>
+  payload.startsWith('{"erased"') || payload.startsWith('{"consent"');
 
 export const readPart = (payload: string): OutboundPart => JSON.parse(payload);
 
@@ -143,6 +147,38 @@ export function eraseDevice(store: ObjectStore, deviceId: string): void {
     store
       .update(waitingParts)
       .set({ payload: JSON.stringify(left) })
+      .where(eq(waitingParts.sequence, sequence))
+      .run();
+  }
+}
+
+/** Keeps the choices of a device for its events that were not sent, or may be sent again. Call it in a transaction. */
+export function keepConsent(store: ObjectStore, told: OutboundConsent): void {
+  const own = eq(deliveries.deviceId, told.deviceId);
+  const rows = store
+    .select({ eventId: deliveries.eventId, item: deliveries.item })
+    .from(deliveries)
+    .where(own)
+    .all();
+  for (const { eventId, item } of rows) {
+    store
+      .update(deliveries)
+      .set({ item: JSON.stringify(withConsent(JSON.parse(item), told)) })
+      .where(eq(deliveries.eventId, eventId))
+      .run();
+  }
+  const parts = store
+    .select({ sequence: waitingParts.sequence, payload: waitingParts.payload })
+    .from(waitingParts)
+    .where(sql`instr(${waitingParts.payload}, ${told.deviceId}) > 0`)
+    .all();
+  for (const { sequence, payload } of parts) {
+    const part = readPart(payload);
+    if (!('events' in part)) continue;
+    const events = part.events.map((item) => withConsent(item, told));
+    store
+      .update(waitingParts)
+      .set({ payload: JSON.stringify({ events }) })
       .where(eq(waitingParts.sequence, sequence))
       .run();
   }

@@ -100,9 +100,16 @@ export const naming = <Schema extends z.ZodType<string | undefined>>(schema: Sch
 /** Drops one value inside a descriptive field, such as one parameter of many. */
 export const dropped = (message: string) => new Dropped(message);
 
-/** Adds a warning that no single field of a schema gives, as long as there are few. */
+/** Stands for what does not fit into a list of warnings. */
+export const MORE_WARNINGS: Fault = {
+  path: '',
+  message: 'more was dropped or replaced than is listed here',
+};
+
+/** Adds a warning that no single field of a schema gives, as long as there are few. The last of many says that there are more. */
 export function addWarning({ warnings }: { warnings: Fault[] }, warning: Fault): void {
   if (warnings.length < MAX_WARNINGS) warnings.push(warning);
+  else warnings[MAX_WARNINGS - 1] = MORE_WARNINGS;
 }
 
 /** Replaces what was dropped in an object that a schema has made, and in the objects in it. */

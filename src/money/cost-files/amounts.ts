@@ -1,4 +1,4 @@
-import { CURRENCIES } from '#lib/currencies';
+import { isCurrencyOfAnyDay } from '#lib/currencies';
 
 // Amounts and counts as people, networks and spreadsheets write them. Pure.
 
@@ -50,7 +50,8 @@ export function readWritten(text: string): WrittenAmount {
   const [, before = '', digits = plain, after = ''] =
     /^((?:\p{L}+\.?)?\p{Sc}?)\s*([\d.,\s'’‘`´-]*\d(?:e-\d{1,3})?)\s*(\p{Sc}|\p{L}+\.?)?$/iu.exec(plain) ?? [];
   const beside = [before, after].map((mark) => mark.replace(/\.$/, '').toLowerCase());
-  const currency = beside.flatMap((mark) => SYMBOLS[mark] ?? (CURRENCIES.has(mark) ? mark : []))[0] ?? null;
+  const currency =
+    beside.flatMap((mark) => SYMBOLS[mark] ?? (isCurrencyOfAnyDay(mark) ? mark : []))[0] ?? null;
   return { bare: digits.replace(SPACES, ''), currency };
 }
 

@@ -1,5 +1,5 @@
 import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
-import { CURRENCIES } from '#lib/currencies';
+import { isCurrencyOfAnyDay } from '#lib/currencies';
 import {
   COST_FORMATS,
   COUNTRY_HEADINGS,
@@ -55,7 +55,7 @@ const WITH_CURRENCY = /^(.*\S)\s*(?:\(([a-z]{3})\)|\[([a-z]{3})\]|[-–,]?\s([a-
 /** A heading of an amount without the currency in it. */
 function splitCurrency(heading: string): { name: string; currency: string | null } {
   const [, name = '', ...codes] = WITH_CURRENCY.exec(heading) ?? [];
-  const currency = codes.find((code) => code !== undefined && CURRENCIES.has(code)) ?? null;
+  const currency = codes.find((code) => code !== undefined && isCurrencyOfAnyDay(code)) ?? null;
   return currency === null ? { name: heading, currency } : { name: name.replace(/\s*[-–,]$/, ''), currency };
 }
 

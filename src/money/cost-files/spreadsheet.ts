@@ -1,4 +1,5 @@
 import { toDecimal } from '#lib/decimal';
+import { unpacksBeyond } from './unpacked-size.ts';
 
 // Excel workbooks. The library is loaded on first use: few files are one.
 
@@ -21,10 +22,21 @@ function toText(value: SheetValue): string {
   return toDecimal(value).replace(/(\.\d{3})$/, '$10');
 }
 
-/** The sheets of a workbook as cells of text, the first one first. Null if it cannot be read. */
-export async function readWorkbook(bytes: Uint8Array, maxRows: number): Promise<SheetCells[] | null> {
+/** 50,000 rows of an export unpack to some 35 MB. An isolate has 128 MB for them and for what is read from them. */
+export const MAX_UNPACKED_MB = 48;
+const MAX_UNPACKED_BYTES = MAX_UNPACKED_MB * 1e6;
+
+/**
+ * The sheets of a workbook as cells of text, the first one first. Null if it cannot be read; `too_large`, without unpacking it, if it unpacks to more
+ * than `MAX_UNPACKED_MB`.
+ */
+export async function readWorkbook(
+  bytes: Uint8Array,
+  maxRows: number,
+): Promise<SheetCells[] | 'too_large' | null> {
   const { readXlsx } = await import('hucre/xlsx');
   try {
+    if (await unpacksBeyond(bytes, MAX_UNPACKED_BYTES)) return 'too_large';
     const { sheets } = await readXlsx(bytes, { maxRows });
     return sheets.map(({ rows }) => rows.map((row) => Array.from(row, toText)));
   } catch {

@@ -4,6 +4,7 @@ import {
   limitsTracking,
   NOT_UNDERSTOOD,
   type ToldConsent,
+  tightest,
 } from '../consent.ts';
 import type { OutboundEvent } from '../outbound.ts';
 
@@ -14,14 +15,15 @@ const grantOf = (told: string | undefined): boolean | null =>
   told === undefined || told === NOT_UNDERSTOOD ? null : told === 'true';
 
 /**
- * The person's choices: what the event tells of each, else what the device told at its acquisition. `lat: true` lasts: events do not store that it
- * is off again. So does a `lat` that is not understood.
+ * The person's choices: what the event tells of each, else what the device told. `lat: true` lasts: events do not store that it is off again. So
+ * does a `lat` that is not understood. `isDeviceLater`: the device told it after the event, so what it refuses holds for the event, too.
  */
 export function consentOf(
   event: ToldConsent | undefined,
   device: ToldConsent | undefined,
+  isDeviceLater = false,
 ): OutboundEvent['consent'] {
-  const told = { ...device, ...event };
+  const told = isDeviceLater ? tightest(event, device) : { ...device, ...event };
   return {
     limitAdTracking: told.lat === 'true' ? true : null,
     attStatus: ATT_STATUSES.find((status) => status === told.att_status) ?? null,

@@ -1,5 +1,5 @@
 import type { Fault } from '#http';
-import { CURRENCIES } from '#lib/currencies';
+import { isCurrencyOfAnyDay } from '#lib/currencies';
 import { count, money } from '#lib/format';
 import {
   COST_FORMATS,
@@ -61,7 +61,7 @@ const readSkipped = (text: string): Skipped[] => {
 
 const readAmount = (text: string) => {
   const [, currency = '', amount = ''] = /^([a-z]{3}):(\d{1,15}(?:\.\d{1,9})?)$/.exec(text) ?? [];
-  return CURRENCIES.has(currency) ? [{ currency, amount: Number(amount) }] : [];
+  return isCurrencyOfAnyDay(currency) ? [{ currency, amount: Number(amount) }] : [];
 };
 
 /** The outcome of an upload, from the URL of the redirect after it; null on any other visit. */

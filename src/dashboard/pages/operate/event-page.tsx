@@ -42,6 +42,12 @@ const StatusCard = ({ status, zone }: { status: EventStatus; zone: string }) => 
         arrives, it is. Refunds have to be sent with the token of the device that purchased.
       </Notice>
     )}
+    {status.implausible_amount && (
+      <Notice kind="bad">
+        Its amount looks like micros: it is more than 100 times what others are, or more than $5 for one
+        impression. It is counted as it was sent.
+      </Notice>
+    )}
     <ol class="steps">
       <li>
         <span class="light on" aria-hidden="true" />

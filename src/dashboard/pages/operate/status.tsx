@@ -25,6 +25,7 @@ import { Table } from '../../tables/table.tsx';
 import { AbsentCard } from './absent-card.tsx';
 import { Reason } from './event-reasons.tsx';
 import { freshPart } from './fresh.tsx';
+import { ImplausibleCard } from './implausible-card.tsx';
 
 const SHOWN = 50;
 /** The consumer waits two seconds for a batch. Beyond this time, the queue is behind. */
@@ -309,6 +310,13 @@ async function statusPage(c: DashboardContext) {
       )}
       <ParkedCard messages={messages} total={total} view={view} mayChange={mayChange} />
       {view && <AbsentCard fields={absent} zone={zone} />}
+      {view && inspected?.health.counters && (
+        <ImplausibleCard
+          amounts={inspected.health.counters.implausible}
+          zone={zone}
+          linkTo={(id) => `/debugger/event${viewQuery(view, { id })}`}
+        />
+      )}
       {view && totals && <ClientTotalsCard report={totals} view={view} />}
     </>,
   );

@@ -1,5 +1,6 @@
 import { AUDIT_ACTIONS, type AuditAction, listActors, listAudit } from '#audit';
 import { database } from '#db';
+import { idOf, pageOf } from '#http';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { readActorNames } from '../../shell/actors.ts';
 import { exactTimeText } from '../../shell/dates.ts';
@@ -89,12 +90,15 @@ async function auditPage(c: DashboardContext) {
   const before = c.req.query('before');
   const zone = await zoneOf(c);
   const [who, what] = [c.req.query('who') ?? '', c.req.query('what') ?? ''];
-  const [entries, actors, actorName] = await Promise.all([
-    listAudit(db, team.id, { limit: PAGE, actor: who, action: what, ...(before ? { before } : {}) }),
+  const [{ data: entries, next_cursor }, actors, actorName] = await Promise.all([
+    pageOf(
+      PAGE,
+      (limit) => listAudit(db, team.id, { limit, actor: who, action: what, ...(before ? { before } : {}) }),
+      idOf,
+    ),
     listActors(db, team.id),
     readActorNames(db, team.id),
   ]);
-  const last = entries.length === PAGE ? entries.at(-1) : undefined;
   return renderSettings(
     c,
     {},
@@ -129,7 +133,7 @@ async function auditPage(c: DashboardContext) {
         ]}
       />
       <NextPart
-        cursor={last?.id}
+        cursor={next_cursor}
         to={(id) => `/settings/audit?${new URLSearchParams({ who, what, before: id })}`}
       />
     </Card>,
