@@ -216,4 +216,14 @@ describe('SERVICE_NAME=acme npm start', () => {
     expect(service.output()).not.toContain(password);
     expect((await signIn(password)).status).toBe(400);
   });
+
+  it('is filled again by `npm run simulate` at another port', { timeout: 240_000 }, async () => {
+    await stop(service);
+    port = await freePort();
+    await start();
+    const env = { STATE_DIR: state };
+    const simulated = runScript('simulate.ts', { args: ['--devices', '3', '--days', '1'], env });
+    expect(await simulated.ended, simulated.output()).toBe(0);
+    expect(simulated.output()).toContain('events sent.');
+  });
 });
