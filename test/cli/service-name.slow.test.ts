@@ -31,7 +31,7 @@ beforeAll(async () => {
   await mkdir(state, { recursive: true, mode: 0o755 });
   port = await freePort();
   await start();
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await stop(service);
   await rm(folder, { recursive: true, force: true });
