@@ -3,9 +3,9 @@ import path from 'node:path';
 import { bundleWorker, putFile } from './bundle.ts';
 import { runCommand } from './command.ts';
 import { ROOT } from './local-state.ts';
-import { isUpload, prepareDeployment } from './prepare-deployment.ts';
-import { prepareForDev } from './prepare-state.ts';
-import { findWranglerCall } from './wrangler-call.ts';
+import { isUpload, prepareDeployment } from './wrangler/prepare-deployment.ts';
+import { prepareForDev } from './wrangler/prepare-state.ts';
+import { findWranglerCall } from './wrangler/wrangler-call.ts';
 
 const USAGE = `Usage: npm run build
 

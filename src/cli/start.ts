@@ -12,11 +12,11 @@ import {
   readConfig,
   WRANGLER,
 } from './local-state.ts';
-import { IS_PREPARED, prepareState } from './prepare-state.ts';
 import { readSchedules, runSchedules } from './schedule.ts';
 import { type Demo, seedDemo } from './seed-demo.ts';
 import { startStandIn } from './simulation/stand-in.ts';
-import { addHolder, releaseLock } from './state-lock.ts';
+import { IS_PREPARED, prepareState } from './wrangler/prepare-state.ts';
+import { addHolder, releaseLock } from './wrangler/state-lock.ts';
 
 const USAGE = `Usage: npm start [-- --empty]
 

@@ -49,12 +49,15 @@ describe('wrangler dev', () => {
     expect(await health.json()).toMatchObject({ status: 'ok' });
   });
 
-  it.each(['/pages.css', '/shell.js', '/icon.svg'])('serves %s with the headers of every answer', async (file) => {
-    const { status, headers } = await get(file);
-    expect([status, headers.get('X-Content-Type-Options')]).toEqual([200, 'nosniff']);
-    expect(headers.get('Referrer-Policy')).toBe('no-referrer');
-    expect(headers.get('Cache-Control')).toContain('public');
-  });
+  it.each(['/pages.css', '/shell.js', '/icon.svg'])(
+    'serves %s with the headers of every answer',
+    async (file) => {
+      const { status, headers } = await get(file);
+      expect([status, headers.get('X-Content-Type-Options')]).toEqual([200, 'nosniff']);
+      expect(headers.get('Referrer-Policy')).toBe('no-referrer');
+      expect(headers.get('Cache-Control')).toContain('public');
+    },
+  );
 
   it('has the secrets of npm start, readable by their owner alone', async () => {
     const files = [path.join(state, 'secrets.env'), path.join(orgs.folder, '.dev.vars')];

@@ -28,5 +28,6 @@ it('takes no other bytes of a certificate for an extension', () => {
 it('finds nothing in other bytes, and ends', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => Array.isArray(extensionIds(bytes))));
   const der = Buffer.from(LEAF, 'base64');
-  for (let length = 0; length < der.length; length++) expect(extensionIds(der.subarray(0, length))).toEqual([]);
+  for (let length = 0; length < der.length; length++)
+    expect(extensionIds(der.subarray(0, length))).toEqual([]);
 });

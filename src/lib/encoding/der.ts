@@ -45,6 +45,8 @@ export function extensionIds(certificate: Uint8Array): string[] {
   return within(certificate, list, SEQUENCE).flatMap((extension) => {
     const [id] = within(certificate, extension, SEQUENCE);
     if (id?.tag !== OBJECT_ID) return [];
-    return [...certificate.subarray(id.start, id.end)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    return [...certificate.subarray(id.start, id.end)]
+      .map((byte) => byte.toString(16).padStart(2, '0'))
+      .join('');
   });
 }

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import { CommandError } from './command.ts';
-import { withLocalDatabase } from './local-database.ts';
-import { applyMigrations } from './local-migrations.ts';
-import { type LocalState, localState, makeDirectory, makeSecrets } from './local-state.ts';
+import { CommandError } from '../command.ts';
+import { withLocalDatabase } from '../local-database.ts';
+import { applyMigrations } from '../local-migrations.ts';
+import { type LocalState, localState, makeDirectory, makeSecrets } from '../local-state.ts';
 import { takeLock } from './state-lock.ts';
 import { configFile, type WranglerCall } from './wrangler-call.ts';
 

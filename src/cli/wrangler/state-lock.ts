@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { CommandError } from './command.ts';
-import type { LocalState } from './local-state.ts';
+import { CommandError } from '../command.ts';
+import type { LocalState } from '../local-state.ts';
 import { findProcess } from './processes.ts';
 
 type Holder = { pid: number; args: string[] };

@@ -1,6 +1,6 @@
-import { CommandError } from './command.ts';
-import { Configuration } from './org/section.ts';
-import { BY_ORG, runWrangler } from './run-wrangler.ts';
+import { CommandError } from '../command.ts';
+import { Configuration } from '../org/section.ts';
+import { BY_ORG, runWrangler } from '../run-wrangler.ts';
 import { configFile, type WranglerCall } from './wrangler-call.ts';
 
 const UPLOADS = ['deploy', 'versions upload'];

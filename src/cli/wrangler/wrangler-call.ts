@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT } from './local-state.ts';
+import { ROOT } from '../local-state.ts';
 import { findAncestor } from './processes.ts';
 
 /** The command of wrangler that runs this build, and what it was called with. */
