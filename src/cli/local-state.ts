@@ -12,8 +12,8 @@ const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'];
 
 export type LocalState = { directory: string; secretsFile: string; demoFile: string };
 
-export function localState(): LocalState {
-  const directory = path.resolve(ROOT, process.env.STATE_DIR ?? '.wrangler/state');
+export function localState(chosen = process.env.STATE_DIR ?? '.wrangler/state'): LocalState {
+  const directory = path.resolve(ROOT, chosen);
   return {
     directory,
     secretsFile: path.join(directory, 'secrets.env'),
@@ -74,7 +74,8 @@ export async function makeSecrets({ secretsFile }: LocalState): Promise<void> {
   const existing = await readFile(secretsFile, 'utf8').catch(() => '');
   const missing = SECRETS.filter((name) => !existing.includes(`${name}=`));
   const lines = missing.map((name) => `${name}=${randomBytes(32).toString('base64url')}\n`);
-  if (lines.length > 0) await writeFile(secretsFile, existing + lines.join(''), { mode: 0o600 });
+  const before = existing === '' || existing.endsWith('\n') ? existing : `${existing}\n`;
+  if (lines.length > 0) await writeFile(secretsFile, before + lines.join(''), { mode: 0o600 });
   await chmod(secretsFile, 0o600);
 }
 

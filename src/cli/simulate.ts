@@ -70,9 +70,9 @@ async function createCreatives(api: Api, demo: Demo): Promise<TrackingLink[]> {
       { creative, campaign, adset, app_api_key: demo.api_key },
       { 'Idempotency-Key': `simulated-creative-${index}` },
     );
-    const url = answer.creative.tracking_link;
-    const token = url.slice(url.lastIndexOf('/') + 1);
-    const id = await creativeOf(api, demo, url);
+    const first = answer.creative.tracking_link;
+    const token = first.slice(first.lastIndexOf('/') + 1);
+    const { id, tracking_link: url } = await creativeOf(api, demo, token);
     await api.team('PATCH', `/v1/creatives/${id}`, linkSettings(index, { network }));
     const { click, impression } = await serverLinksOf(api, id);
     links.push({ url, network, token, clicks: click, impressions: impression });
@@ -80,11 +80,17 @@ async function createCreatives(api: Api, demo: Demo): Promise<TrackingLink[]> {
   return links;
 }
 
-/** The creative with a tracking link. */
-async function creativeOf(api: Api, demo: Demo, url: string): Promise<string> {
+/** The creative with a tracking token, and its link of today: a repeated creation answers with the address that the service had at first. */
+async function creativeOf(
+  api: Api,
+  demo: Demo,
+  token: string,
+): Promise<{ id: string; tracking_link: string }> {
   const list = `/v1/creatives?application_id=${demo.application.id}&limit=200`;
   const { data } = await api.team<{ data: { id: string; tracking_link: string }[] }>('GET', list);
-  return data.find(({ tracking_link }) => tracking_link === url)?.id ?? '';
+  const found = data.find(({ tracking_link }) => tracking_link.endsWith(`/${token}`));
+  if (!found) throw new CommandError('A creative of the simulation is missing. Was it deleted?');
+  return found;
 }
 
 /** Where a network's server reports clicks on a creative, and its impressions. */

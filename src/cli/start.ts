@@ -2,13 +2,9 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { SERVICE_NAME_FORM } from '#env';
 import { CommandError, runCommand } from './command.ts';
-import { withLocalDatabase } from './local-database.ts';
-import { applyMigrations } from './local-migrations.ts';
 import {
   exists,
   localState,
-  makeDirectory,
-  makeSecrets,
   NO_EXPLORER,
   optionalSecrets,
   QUIET,
@@ -19,6 +15,8 @@ import {
 import { readSchedules, runSchedules } from './schedule.ts';
 import { type Demo, seedDemo } from './seed-demo.ts';
 import { startStandIn } from './simulation/stand-in.ts';
+import { IS_PREPARED, prepareState } from './wrangler/prepare-state.ts';
+import { addHolder, releaseLock } from './wrangler/state-lock.ts';
 
 const USAGE = `Usage: npm start [-- --empty]
 
@@ -27,6 +25,14 @@ without the demo team. PORT (default 8787), STATE_DIR (default .wrangler/state) 
 environment. OUTBOUND_LOCAL=true lets destinations be on this machine, by http.`;
 
 const READY_WITHIN_MS = 60_000;
+/** When to say what takes long. */
+const SAY_AFTER_MS = 3_000;
+
+/** Says what is waited for, if it takes long. */
+async function announced<Result>(what: string, work: Promise<Result>): Promise<Result> {
+  const timer = setTimeout(() => console.log(`Still waiting: ${what} …`), SAY_AFTER_MS);
+  return work.finally(() => clearTimeout(timer));
+}
 
 async function portIsFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -109,14 +115,13 @@ async function start(empty: boolean): Promise<number> {
       `${state.directory} already has a demo team. Choose an empty directory: STATE_DIR=.wrangler/empty npm start -- --empty`,
     );
   }
-  await makeDirectory(state);
   console.log('Preparing the local database …');
-  await makeSecrets(state);
   const baseUrl = `http://localhost:${port}`;
-  const demo = await withLocalDatabase(state.directory, async (db) => {
-    await applyMigrations(db);
-    return empty ? null : seedDemo(db, state, { baseUrl, serviceName });
-  });
+  const prepared = prepareState(state, process.pid, async (db) =>
+    empty ? null : seedDemo(db, state, { baseUrl, serviceName }),
+  );
+  const demo = await announced('creating the tables in the local database', prepared);
+  process.once('exit', () => releaseLock(state));
   const standIn = await startStandIn(state.directory);
   const server = spawn(
     process.execPath,
@@ -132,8 +137,13 @@ async function start(empty: boolean): Promise<number> {
       // Without this, wrangler warns that nothing triggers the schedules, although we do.
       '--test-scheduled',
     ],
-    { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
+    {
+      cwd: ROOT,
+      env: { ...process.env, [IS_PREPARED]: 'true' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
   );
+  if (server.pid) await addHolder(state, server.pid);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal));
   // A signal to npm ends the shell in between but does not reach this process, which would keep the port.
   const parent = process.ppid;
@@ -142,11 +152,17 @@ async function start(empty: boolean): Promise<number> {
   // Aborted explicitly, because waiting for a server that has exited would keep this process alive.
   const over = new AbortController();
   server.once('exit', () => over.abort());
-  const ready = await isReady(baseUrl, AbortSignal.any([AbortSignal.timeout(READY_WITHIN_MS), over.signal]));
+  const answered = isReady(baseUrl, AbortSignal.any([AbortSignal.timeout(READY_WITHIN_MS), over.signal]));
+  const ready = await announced('building the Worker, and its first answer', answered);
   if (ready) {
     runSchedules(baseUrl, await readSchedules(), over.signal);
     console.log(demo ? describe(demo) : describeEmpty(baseUrl));
-  } else server.kill();
+  } else if (!over.signal.aborted) {
+    console.error(`The service did not respond within ${READY_WITHIN_MS / 1000} s, so it was stopped.`);
+    server.kill();
+    await ended;
+    return 1;
+  }
   return ended;
 }
 

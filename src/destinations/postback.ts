@@ -65,6 +65,23 @@ const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 
 const pathOf = (url: string): string => url.replace(ORIGIN, '').split(/[?#]/)[0] ?? '';
 
+/** Stands for any value: letters and digits, which any parser leaves as they are. */
+const MARK = 'zq7macro7qz';
+
+/**
+ * The scheme, user, host and port of a URL whose macros are marked, as whoever sends it reads them: `https:/{x}`, `https:\\{x}` and others with
+ * blanks in them name the host, too. Null if it is no URL.
+ */
+function authorityOf(marked: string): string | null {
+  if (!URL.canParse(marked)) return null;
+  const { protocol, username, password, host } = new URL(marked);
+  return [protocol, username, password, host].join(' ');
+}
+
+/** Whether a value could stand in the scheme, the user, the host or the port. */
+const hasMacroInAuthority = (url: string): boolean =>
+  new RegExp(`${MARK}|[{}]`).test(authorityOf(fill(url, () => MARK)) ?? '');
+
 /** Whether the text before a part of a JSON template leaves a string open. */
 function endsInString(json: string, wasInString: boolean): boolean {
   let [inString, isEscaped] = [wasInString, false];
@@ -95,8 +112,12 @@ const fill = (template: string, toText: (part: MacroPart) => string): string =>
 function urlFault(url: string): string | null {
   // Absent, which has a fault of its own.
   if (url === '') return null;
-  const origin = ORIGIN.exec(url)?.[0] ?? '';
-  if (/[{}]/.test(origin)) return 'must name its host: macros may stand in the path and the query';
+  // Parsers drop some of them, wherever they stand.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused.
+  if (/[\u0000-\u001f\u007f]/.test(url)) return 'must not have tabs, line breaks or control characters';
+  if ((url.split('?')[0] ?? '').includes('\\')) return 'must not have a backslash (\\)';
+  if (hasMacroInAuthority(url) || /[{}]/.test(ORIGIN.exec(url)?.[0] ?? ''))
+    return 'must name its host: macros may stand in the path and the query';
   if (url.includes('#')) return 'must not have a fragment (#)';
   const placeholder = /<[^<>]*>/.exec(url)?.[0];
   if (placeholder) return `has ${placeholder}: put your own value there`;
@@ -244,6 +265,9 @@ export const postback: DestinationKind = {
     const sent = fillAll(settings, values, (place) =>
       place === 'header' ? (secret ?? '') : ESCAPES[place](secret ?? ''),
     );
+    // An earlier release may have saved it.
+    if (hasMacroInAuthority(settings.url ?? ''))
+      return { skipped: 'A value would change the host of the URL' };
     if (DOT_SEGMENT.test(pathOf(sent.url))) return { skipped: 'A value would change the path of the URL' };
     const method = METHODS.find((one) => one === settings.method) ?? 'GET';
     return { method, ...sent, shown: fillAll(settings, values, () => HIDDEN) };

@@ -67,7 +67,7 @@ export const destinationEndpoints: Endpoint[] = [
     path: '/v1/destinations',
     summary: 'Add a destination',
     description:
-      'Sends each event that is counted from then on and matches, at least once and always with the same id: never a repeat, a test event, a parked or an erased one. `events` has some of `install`, `purchase`, `ad`, `retention`, `refund` and `custom:<name>`. `url` and `template` are settings, too. What a kind needs is in [Destinations](/docs/destinations).',
+      'Sends each event that is counted from then on and matches, at least once and always with the same id: never a repeat, a test event, a parked or an erased one. `events` has some of `install`, `purchase`, `ad`, `retention`, `refund` and `custom:<name>`. `url` and `template` are settings, too. What a kind needs is shown by the form of the dashboard (Settings → Destinations), and in docs/destinations.md of its code.',
     body: {
       schema: NewDestination,
       examples: {

@@ -1,28 +1,34 @@
-import { and, gte, lt, min, sql } from 'drizzle-orm';
+import { and, gte, isNull, lt, min, or, sql } from 'drizzle-orm';
 import { database, retryTransient, tokens } from '#db';
 import { firstIdAt, idTime } from '#lib/ids';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time';
+import { DAY_MS, MINUTE_MS } from '#lib/time';
 
+/** How long a token's row is kept. Later, `/verify-token` works by the signature, and asks the counter whether the device was erased. */
+const TOKEN_ROW_DAYS = 60;
 const PRUNED_AT_ONCE = 1_000;
-/** Each minute's run looks at one part of the old enough devices, so that all of them are covered within an hour. */
-const PARTS = 60;
+/** A day of a billion events brings some two million tokens. */
+const ROUNDS = 10;
+/** Each minute's run looks at one part of the old enough devices, so that all of them are covered within a day. */
+const PARTS = 1_440;
 
 /**
- * Deletes tokens whose events are no longer accepted. Events are accepted for as long after a token's expiry as the token was valid, and
- * until then a revocation has to be known. Rows are ordered by the creation time of their device, and no token is older than its device,
- * so only devices of that age are scanned. Bounded.
+ * Deletes the rows of tokens after 60 days, so that the database does not grow with every device for ever. That of a revoked token stays as long
+ * as events are accepted with it: for as long after its expiry as it was valid. Rows are ordered by the creation time of their device, and no
+ * token is older than its device, so only devices of that age are scanned. Bounded.
  */
 export async function pruneTokens(d1: D1Database, ttlDays: number, now: number): Promise<void> {
   const db = database(d1);
-  const { deviceId, id, createdAt, expiresAt } = tokens;
+  const { deviceId, id, createdAt, expiresAt, revokedAt } = tokens;
   const [first] = await retryTransient(() => db.select({ deviceId: min(deviceId) }).from(tokens));
   const oldest = first?.deviceId;
-  // The same for a whole hour, or devices at the boundary of two parts could fall into neither.
-  const before = Math.floor(now / HOUR_MS) * HOUR_MS - 2 * ttlDays * DAY_MS;
+  const keptMs = Math.min(TOKEN_ROW_DAYS, 2 * ttlDays) * DAY_MS;
+  // The same for a whole day, or devices at the boundary of two parts could fall into neither.
+  const before = Math.floor(now / DAY_MS) * DAY_MS - keptMs;
   if (!oldest || idTime(oldest) >= before) return;
   const part = Math.floor(now / MINUTE_MS) % PARTS;
   const boundary = (number: number) =>
     firstIdAt('dev', idTime(oldest) + (number * (before - idTime(oldest))) / PARTS);
+  const isOver = lt(sql`2 * ${expiresAt} - ${createdAt}`, now);
   const old = db
     .select({ deviceId, id })
     .from(tokens)
@@ -30,9 +36,14 @@ export async function pruneTokens(d1: D1Database, ttlDays: number, now: number):
       and(
         gte(deviceId, boundary(part)),
         lt(deviceId, boundary(part + 1)),
-        lt(sql`2 * ${expiresAt} - ${createdAt}`, now),
+        or(and(isNull(revokedAt), lt(createdAt, now - keptMs)), isOver),
       ),
     )
     .limit(PRUNED_AT_ONCE);
-  await retryTransient(() => db.delete(tokens).where(sql`(${deviceId}, ${id}) IN ${old}`).run());
+  for (let round = 0; round < ROUNDS; round++) {
+    const { meta } = await retryTransient(() =>
+      db.delete(tokens).where(sql`(${deviceId}, ${id}) IN ${old}`).run(),
+    );
+    if (meta.changes < PRUNED_AT_ONCE) return;
+  }
 }

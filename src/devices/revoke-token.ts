@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import { auditStatement, type Caller } from '#audit';
 import { counterOf, retryCall } from '#counting';
-import { applications, hasRow, tokens } from '#db';
+import { applications, hasRow, insertWhere, tokens } from '#db';
 import { AppError } from '#http';
 import type { TokenClaims } from './token.ts';
 
@@ -21,6 +21,7 @@ export async function revokeToken(env: Env, caller: Caller, claims: TokenClaims)
     ),
   );
   const valid = and(own, isNull(tokens.revokedAt));
+  await restoreRow(env, caller, claims);
   const subject = `${claims.tokenId} of ${claims.applicationId}`;
   const [, , found] = await db.batch([
     auditStatement(caller, 'token.revoked', subject, hasRow(tokens, valid)),
@@ -33,4 +34,23 @@ export async function revokeToken(env: Env, caller: Caller, claims: TokenClaims)
     counterOf(env, claims.applicationId, claims.shard).revokeToken(claims.tokenId, revokedAt),
   );
   return revokedAt;
+}
+
+/**
+ * Writes the row of a token again that had one for 60 days, to keep the revocation. An erased device's token has none either: the counter, which
+ * knows the device until it is erased, tells them apart.
+ */
+async function restoreRow(env: Env, { db, team }: Caller, claims: TokenClaims): Promise<void> {
+  const { tokenId: id, applicationId, deviceId, shard, createdAt, expiresAt } = claims;
+  const isOwn = hasRow(
+    applications,
+    and(eq(applications.id, applicationId), eq(applications.teamId, team.id)),
+  );
+  const [found] = await db
+    .select({ id: tokens.id })
+    .from(tokens)
+    .where(and(eq(tokens.deviceId, deviceId), eq(tokens.id, id)));
+  if (found || !(await retryCall(() => counterOf(env, applicationId, shard).readDevice(deviceId)))) return;
+  const row = { id, applicationId, deviceId, createdAt, expiresAt };
+  await insertWhere(db, tokens, row, isOwn).onConflictDoNothing();
 }

@@ -26,10 +26,8 @@ const invalid = (message: string) =>
 
 export const tokenRequired = () => invalid('Token is required');
 
-async function settledCreative(env: Env, { applicationId, shard, deviceId }: TokenClaims) {
-  const device = await retryCall(() => counterOf(env, applicationId, shard).readDevice(deviceId));
-  return device?.creativeId ?? null;
-}
+const readDevice = (env: Env, { applicationId, shard, deviceId }: TokenClaims) =>
+  retryCall(() => counterOf(env, applicationId, shard).readDevice(deviceId));
 
 /**
  * Looks up a token. It must be genuine, belong to this application, and be neither expired, revoked nor an erased device's.
@@ -45,29 +43,43 @@ export async function verifyToken(
   if (!claims) throw invalid('Invalid token');
   if (claims.applicationId !== applicationId) throw accessDenied();
   if (claims.expiresAt <= now) throw invalid('Invalid token');
-  // The token contains the creative, unless the credit was open. Its row exists as long as the device does.
-  const creativeId = claims.creditOpen ? await settledCreative(env, claims) : claims.creativeId;
-  const [row] = await database(env.DB)
-    .select({
-      revokedAt: tokens.revokedAt,
-      name: creatives.name,
-      deepLink: creatives.deepLink,
-      campaign: campaigns.name,
-      adset: adsets.name,
-    })
-    .from(tokens)
-    .leftJoin(creatives, eq(creatives.id, creativeId ?? ''))
-    .leftJoin(adsets, eq(adsets.id, creatives.adsetId))
-    .leftJoin(campaigns, eq(campaigns.id, adsets.campaignId))
-    .where(and(eq(tokens.deviceId, claims.deviceId), eq(tokens.id, claims.tokenId)));
-  if (!row || row.revokedAt !== null) throw invalid('Invalid token');
-  const { name, campaign, adset, deepLink } = row;
+  const settled = claims.creditOpen ? await readDevice(env, claims) : null;
+  // The token contains the creative, unless the credit was open.
+  const creativeId = claims.creditOpen ? settled?.creativeId : claims.creativeId;
+  const { row, creative } = await findRows(env, claims, creativeId ?? '');
+  if (row && row.revokedAt !== null) throw invalid('Invalid token');
+  // A row is kept for 60 days, and that of a revoked token until its end. The counter knows a device until it is erased.
+  if (!row && !settled && !(await readDevice(env, claims))) throw invalid('Invalid token');
+  const { name, campaign, adset, deepLink } = creative ?? {};
   return {
     success: true,
     valid: true,
     created_at: new Date(claims.createdAt).toISOString(),
     expires_at: new Date(claims.expiresAt).toISOString(),
-    creative: name === null || campaign === null || adset === null ? null : { name, campaign, adset },
-    ...(deepLink === null ? {} : { deep_link: deepLink }),
+    creative: name && campaign && adset ? { name, campaign, adset } : null,
+    ...(deepLink ? { deep_link: deepLink } : {}),
   };
+}
+
+/** The token's row, if it has one, and its creative, in one round trip. */
+async function findRows(env: Env, { deviceId, tokenId }: TokenClaims, creativeId: string) {
+  const db = database(env.DB);
+  const [[row], [creative]] = await db.batch([
+    db
+      .select({ revokedAt: tokens.revokedAt })
+      .from(tokens)
+      .where(and(eq(tokens.deviceId, deviceId), eq(tokens.id, tokenId))),
+    db
+      .select({
+        name: creatives.name,
+        deepLink: creatives.deepLink,
+        campaign: campaigns.name,
+        adset: adsets.name,
+      })
+      .from(creatives)
+      .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
+      .innerJoin(campaigns, eq(campaigns.id, adsets.campaignId))
+      .where(eq(creatives.id, creativeId)),
+  ]);
+  return { row, creative };
 }

@@ -4,12 +4,13 @@ import { invalidRequest } from '#http';
 import { RecentMap } from '#lib/collections/recent-map';
 import { importEs256Key, verifyEs256 } from '#lib/ecdsa';
 import { fromBase64 } from '#lib/encoding/base64url';
+import { extensionIds } from '#lib/encoding/der';
 import { PINNED } from './apple-root.ts';
 import { parseJws } from './jws.ts';
 
-/** The object ids of Apple's certificates that sign for the App Store, in DER: 1.2.840.113635.100.6.11.1 and …100.6.2.1. */
-const LEAF_OID = [0x06, 0x0a, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x63, 0x64, 0x06, 0x0b, 0x01];
-const INTERMEDIATE_OID = [0x06, 0x0a, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x63, 0x64, 0x06, 0x02, 0x01];
+/** The extensions of Apple's certificates that sign for the App Store: 1.2.840.113635.100.6.11.1 and …100.6.2.1, in DER. */
+const LEAF_EXTENSION = '2a864886f76364060b01';
+const INTERMEDIATE_EXTENSION = '2a864886f76364060201';
 
 const Header = z.object({ alg: z.literal('ES256'), x5c: z.array(z.string()).length(3) });
 
@@ -20,10 +21,6 @@ function certificate(base64: string): X509Certificate | null {
   } catch {
     return null;
   }
-}
-
-function contains(bytes: Uint8Array, part: readonly number[]): boolean {
-  return bytes.some((_, at) => part.every((byte, place) => bytes[at + place] === byte));
 }
 
 /** A chain that leads to a root, and when all of its certificates are valid, in epoch milliseconds. */
@@ -50,8 +47,8 @@ function verifyChain(texts: readonly [leaf: string, intermediate: string, root: 
     intermediate.ca &&
     isIssuedBy(intermediate, root) &&
     isIssuedBy(leaf, intermediate) &&
-    contains(leaf.raw, LEAF_OID) &&
-    contains(intermediate.raw, INTERMEDIATE_OID);
+    extensionIds(leaf.raw).includes(LEAF_EXTENSION) &&
+    extensionIds(intermediate.raw).includes(INTERMEDIATE_EXTENSION);
   if (!isTrusted) return null;
   const all = [leaf, intermediate, root];
   return {

@@ -64,6 +64,19 @@ it.each([
   expect((await Configuration.read(file)).settingsOf('acme')).toMatchObject({ domain, zone: apex });
 });
 
+it('says what becomes of the domain that another one replaces', async () => {
+  const deployment = async (domain?: string) => {
+    const steps = await planCreate(api, file, { org: 'acme', ...(domain ? { domain } : {}) }, null);
+    for (const { title, run } of steps) if (title.startsWith('write the section')) await run();
+    return steps.find(({ title }) => title.startsWith('deploy the Worker'))?.title;
+  };
+  expect(await deployment('one.example.com')).not.toContain('no longer served');
+  expect(await deployment()).not.toContain('no longer served');
+  expect(await deployment('two.example.com')).toContain(
+    'serve it on two.example.com, replacing any DNS record there. one.example.com is no longer served, and its DNS record is deleted',
+  );
+});
+
 it('leaves the postbacks of a zone to the Worker that receives them', async () => {
   const zoneOf = async (org: string) => {
     const steps = await planCreate(api, file, { org, domain: `${org}.example.com` }, null);

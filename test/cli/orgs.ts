@@ -76,5 +76,5 @@ export async function startOrgs(env: Record<string, string> = {}) {
     await rm(folder, { recursive: true, force: true });
   }
 
-  return { folder, config, original, account, printed, run, runWith, insist, deployed, stop };
+  return { folder, config, original, account, apiUrl, printed, run, runWith, insist, deployed, stop };
 }

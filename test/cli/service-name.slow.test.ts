@@ -31,7 +31,7 @@ beforeAll(async () => {
   await mkdir(state, { recursive: true, mode: 0o755 });
   port = await freePort();
   await start();
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await stop(service);
   await rm(folder, { recursive: true, force: true });
@@ -215,5 +215,15 @@ describe('SERVICE_NAME=acme npm start', () => {
     await start();
     expect(service.output()).not.toContain(password);
     expect((await signIn(password)).status).toBe(400);
+  });
+
+  it('is filled again by `npm run simulate` at another port', { timeout: 240_000 }, async () => {
+    await stop(service);
+    port = await freePort();
+    await start();
+    const env = { STATE_DIR: state };
+    const simulated = runScript('simulate.ts', { args: ['--devices', '3', '--days', '1'], env });
+    expect(await simulated.ended, simulated.output()).toBe(0);
+    expect(simulated.output()).toContain('events sent.');
   });
 });

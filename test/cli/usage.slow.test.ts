@@ -15,6 +15,11 @@ describe.each([
   ['org.ts', ['remove'], 'There is no command "remove". Pass --help for the usage.'],
   ['password-reset.ts', ['nobody'], 'Pass the email of one member. Pass --help for the usage.'],
   ['restore.ts', [], 'Pass --from with a folder or the name of a bucket. Pass --help for the usage.'],
+  [
+    'capacity.ts',
+    ['--batch', '0'],
+    '--batch must be a number from 1, such as 1e9, not "0". Pass --help for the usage.',
+  ],
   ['build.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
   ['docs/metrics.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],
   ['docs/networks.ts', ['extra'], 'Unexpected argument "extra". Pass --help for the usage.'],

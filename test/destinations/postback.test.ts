@@ -283,3 +283,82 @@ it("sends Unity the IDFA in upper case, Google's id in lower case, and whether t
     `${base}cdda802e-fb9c-47ad-9866-0794d394c912&gamerId=&attributed=0`,
   );
 });
+
+describe('the host of a template', () => {
+  const faultOf = (url: string) => {
+    const parsed = postback.settings.safeParse({ method: 'GET', url });
+    return parsed.success ? null : parsed.error.issues.map(({ message }) => message).join('; ');
+  };
+
+  it.each([
+    'https:/{click.h}/x',
+    'https:{click.h}/x',
+    'https:\\\\{click.h}/x',
+    'https:\\{click.h}/x',
+    'https:///{click.h}/x',
+    'https:////{click.h?}/x',
+    'https://\t{click.h}/x',
+    'https:\n//{click.h}/x',
+    'https:/\t/{click.h}/x',
+    'ht\ntps://{click.h}/x',
+    '//{click.h}/x',
+    '{click.h}://example.com/x',
+    '{click.h}',
+    '{click.h?}https://example.com/x',
+    'https{click.h}://example.com/x',
+    'https://{click.h}@example.com/x',
+    'https://user:{click.h}@example.com/x',
+    'https://{secret}@example.com/x',
+    'https://example.com@{click.h}/x',
+    'https://example.com{click.h}/x',
+    'https://example.com{click.h?}',
+    'https://{click.h}.example.com/x',
+    'https://example.com:{click.h}/x',
+    'https://example.com:443{click.h}/x',
+    'https://example.com\\@{click.h}/x',
+    'https://example.com\\{click.h}',
+  ])('is refused in %j', (url) => {
+    expect(faultOf(url)).not.toBeNull();
+  });
+
+  it('is none of an event, whatever a template of an earlier release says', async () => {
+    const { attribution } = outboundEvent();
+    const event = outboundEvent({ attribution: { ...attribution, click: { h: 'evil.example' } } as never });
+    for (const url of ['https:/{click.h}/x', 'https:{click.h}/x', 'https:\\\\{click.h}/x']) {
+      expect(await postback.prepare(event, setup({ url }), 0)).toEqual({
+        skipped: 'A value would change the host of the URL',
+      });
+    }
+  });
+
+  it('is the same for every event, of every template that is taken', async () => {
+    const piece = fc.constantFrom(
+      ...['https:', 'http:', '/', '//', '\\', '\t', '\n', '@', ':', '?', '.', '443', 'example.com', 'x'],
+      ...['{click.h}', '{click.h?}', '{os}', '{secret}', '%2f', '[', ']', ' '],
+    );
+    const value = fc.oneof(
+      fc.constantFrom('', '@evil.example', 'evil.example', '/evil.example', ':1', '..', '\\\\evil.example'),
+      fc.string(),
+    );
+    const template = fc.oneof(
+      fc.array(piece, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
+      fc.array(piece, { maxLength: 6 }).map((parts) => `https:/${parts.join('')}`),
+      fc.array(piece, { maxLength: 6 }).map((parts) => `https://example.com${parts.join('')}`),
+    );
+    const sentTo = async (url: string, h: string) => {
+      const { attribution } = outboundEvent();
+      const event = outboundEvent({ attribution: { ...attribution, click: { h } } as never });
+      const prepared = await postback.prepare(event, setup({ url }, h.replaceAll(/[^ -~]/g, '')), 0);
+      if ('skipped' in prepared) return null;
+      const { protocol, username, password, host } = new URL(prepared.url);
+      return [protocol, username, password, host].join(' ');
+    };
+    await fc.assert(
+      fc.asyncProperty(template, value, value, async (url, one, other) => {
+        if (faultOf(url) !== null) return;
+        const hosts = await Promise.all([sentTo(url, one), sentTo(url, other), sentTo(url, 'a')]);
+        expect(new Set(hosts.filter((host) => host !== null)).size).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+});

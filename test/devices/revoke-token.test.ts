@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { pruneTokens, readToken, signToken } from '#devices';
 import { rollupOf } from '../helpers/counter.ts';
 import { meterRows, WatchedD1 } from '../helpers/d1.ts';
@@ -166,7 +166,46 @@ it('accepts events of a token until the moment when it has been expired for as l
   expect((await worker.post(tenant, '/webhook', envelope.ad(token))).status).toBe(400);
 });
 
+describe('a token whose row is no longer kept', () => {
+  const withoutRow = async (of = tenant) => {
+    const token = await fetchToken(worker, of);
+    const { tokenId } = await claimsOf(token);
+    const { meta } = await env.DB.prepare('DELETE FROM tokens WHERE id = ?').bind(tokenId).run();
+    expect(meta.changes).toBe(1);
+    return { token, tokenId };
+  };
+
+  it('is valid by its signature', async () => {
+    const { token } = await withoutRow();
+    expect(await (await verify(token)).json()).toMatchObject({ success: true, valid: true });
+  });
+
+  it('is revoked by its own team alone, once', async () => {
+    const of = await createTenant();
+    const { token, tokenId } = await withoutRow(of);
+    expect((await revoke(token)).status).toBe(404);
+    expect(await revokedAt(tokenId)).toBeNull();
+    const first = await (await revoke(token, of)).json();
+    expect(first).toEqual({ revoked: true, revoked_at: expect.any(String) });
+    expect(await (await revoke(token, of)).json()).toEqual(first);
+    expect(await audited(of)).toHaveLength(1);
+    expect((await worker.post(of, '/verify-token', { token })).status).toBe(400);
+  });
+
+  it('is invalid, and cannot be revoked, once its device is erased', async () => {
+    const of = await createTenant();
+    const { token } = await withoutRow(of);
+    expect((await worker.team(of, `/v1/devices/${token}`, { method: 'DELETE' })).status).toBe(200);
+    expect((await worker.post(of, '/verify-token', { token })).status).toBe(400);
+    expect((await revoke(token, of)).status).toBe(404);
+  });
+});
+
+/** Each minute's run of a day from `now` on. */
+const aDay = (now: number) => Array.from({ length: 1_440 }, (_, minute) => now + minute * 60_000);
+
 describe('pruneTokens', () => {
+  beforeEach(() => env.DB.prepare("DELETE FROM tokens WHERE application_id = 'app_pruned'").run());
   const insert = (deviceAt: number, createdAt = deviceAt) =>
     env.DB.prepare(
       'INSERT INTO tokens (id, application_id, device_id, created_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)',
@@ -186,20 +225,27 @@ describe('pruneTokens', () => {
     return results.map(({ at }) => at);
   };
 
-  it('deletes a token once its events are no longer accepted, however old its device is, and no other', async () => {
+  it('deletes a row after 60 days, however old its device is, and no other', async () => {
     const now = Date.now();
     const oldest = now - 900 * DAY;
-    await insert(now - 799 * DAY);
-    await insert(now - 801 * DAY);
+    await insert(now - 59 * DAY);
+    await insert(now - 62 * DAY);
     await insert(oldest);
-    // Renewed: its device is as old as any, but its events are accepted for a long time.
+    // Renewed: its device is as old as any.
     await insert(oldest, now - 10 * DAY);
-    // Expired, but its events are accepted for another 300 days.
     await insert(oldest, now - 500 * DAY);
     for (let later = 1; later < 60; later++) await insert(oldest + later * DAY);
-    const runs = Array.from({ length: 60 }, (_, minute) => now + minute * 60_000);
-    for (const at of runs) await pruneTokens(env.DB, 400, at);
-    expect(await kept()).toEqual([now - 799 * DAY, now - 500 * DAY, now - 10 * DAY]);
+    for (const at of aDay(now)) await pruneTokens(env.DB, 400, at);
+    expect(await kept()).toEqual([now - 59 * DAY, now - 10 * DAY]);
+  });
+
+  it('keeps a revocation as long as events are accepted with the token', async () => {
+    const now = Date.now();
+    await insert(now - 799 * DAY);
+    await insert(now - 802 * DAY);
+    await env.DB.prepare("UPDATE tokens SET revoked_at = 1 WHERE application_id = 'app_pruned'").run();
+    for (const at of aDay(now)) await pruneTokens(env.DB, 400, at);
+    expect(await kept()).toEqual([now - 799 * DAY]);
   });
 
   it('checks a part of the old devices in each minute', async () => {

@@ -77,7 +77,11 @@ export async function planCreate(
     settings.deployed = false;
     steps.push(writeSection(configuration, settings));
   }
-  return [...steps, ...deploySteps(api, file, settings, secrets)];
+  const former = known && known.domain !== domain ? known.domain : null;
+  return [
+    ...steps,
+    ...deploySteps(api, file, { org: wanted.org, domain, zone: settings.zone, former }, secrets),
+  ];
 }
 
 /** `settings` are those at the time of the step: an earlier one may have filled in what was not there. */
@@ -229,12 +233,21 @@ export async function planRotate(
 function deploySteps(
   api: Cloudflare,
   file: string,
-  { org, domain, zone }: Pick<OrgSettings, 'org' | 'domain' | 'zone'>,
+  {
+    org,
+    domain,
+    zone,
+    former = null,
+  }: Pick<OrgSettings, 'org' | 'domain' | 'zone'> & { former?: string | null },
   secrets: NewSecrets,
 ): OrgStep[] {
   const deployment = { config: file, org, accountId: api.accountId };
   const postbacks = zone ? `, and Apple's postbacks on ${zone}` : '';
   const address = domain ? ` and serve it on ${domain}, replacing any DNS record there${postbacks}` : '';
+  // Wrangler detaches custom domains that a section no longer has, without asking.
+  const leaving = former
+    ? `. ${former} is no longer served, and its DNS record is deleted: tracking links, postbacks, SDKs and passkeys of that host end`
+    : '';
   return [
     {
       title: 'apply pending database migrations',
@@ -242,7 +255,7 @@ function deploySteps(
     },
     ...secrets.steps,
     {
-      title: `deploy the Worker${secrets.source}${address}`,
+      title: `deploy the Worker${secrets.source}${address}${leaving}`,
       run: () => deployWorker(deployment, secrets.values),
     },
     {

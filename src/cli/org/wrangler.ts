@@ -2,14 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { hideSecrets } from '#lib/input/hide-secrets';
-import { runWrangler } from '../run-wrangler.ts';
+import { BY_ORG, runWrangler } from '../run-wrangler.ts';
 
 /** Runs wrangler for one org. Shows its output only if it fails, with secrets removed. */
 async function wrangler(args: string[], accountId: string, secrets: string[]): Promise<void> {
-  await runWrangler(args, { CLOUDFLARE_ACCOUNT_ID: accountId }).catch(({ code, stdout, stderr }) => {
-    const shown = hideSecrets(stdout + stderr, [...secrets, process.env.CLOUDFLARE_API_TOKEN ?? '']);
-    throw new Error(`wrangler ${args.slice(0, 2).join(' ')} exited with ${code}:\n${shown.trim()}`);
-  });
+  await runWrangler(args, { CLOUDFLARE_ACCOUNT_ID: accountId, [BY_ORG]: 'true' }).catch(
+    ({ code, stdout, stderr }) => {
+      const shown = hideSecrets(stdout + stderr, [...secrets, process.env.CLOUDFLARE_API_TOKEN ?? '']);
+      throw new Error(`wrangler ${args.slice(0, 2).join(' ')} exited with ${code}:\n${shown.trim()}`);
+    },
+  );
 }
 
 type OrgDeployment = { config: string; org: string; accountId: string };

@@ -34,8 +34,10 @@ function readAnswer({ read }: DestinationKind, answer: SendAnswer, now: number):
 
 /** An answer without the destination's credentials, which networks quote in their errors. */
 function withoutCredentials(answer: SendAnswer, { credentials, secrets }: DestinationSetup): SendAnswer {
-  if (answer.status === null) return answer;
-  return { ...answer, body: hideSecrets(answer.body, [...Object.values(credentials), ...secrets]) };
+  const own = [...Object.values(credentials), ...secrets];
+  // An error of the connection may name the URL.
+  if (answer.status === null) return { ...answer, reason: hideSecrets(answer.reason, own) };
+  return { ...answer, body: hideSecrets(answer.body, own) };
 }
 
 async function deliverOne(
