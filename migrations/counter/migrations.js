@@ -1,3 +1,4 @@
+import journal from './meta/_journal.json';
 import m0000 from './0000_counter.sql';
 import m0001 from './0001_pages_without_bytes.sql';
 import m0002 from './0002_sent_parts.sql';
@@ -7,19 +8,21 @@ import m0005 from './0005_transaction-devices.sql';
 import m0006 from './0006_outbound.sql';
 import m0007 from './0007_open_credits.sql';
 import m0008 from './0008_shared_transactions.sql';
-import journal from './meta/_journal.json';
+import m0009 from './0009_losses.sql';
 
-export default {
-  journal,
-  migrations: {
-    m0000,
-    m0001,
-    m0002,
-    m0003,
-    m0004,
-    m0005,
-    m0006,
-    m0007,
-    m0008,
-  },
-};
+  export default {
+    journal,
+    migrations: {
+      m0000,
+m0001,
+m0002,
+m0003,
+m0004,
+m0005,
+m0006,
+m0007,
+m0008,
+m0009
+    }
+  }
+  

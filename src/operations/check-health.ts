@@ -77,6 +77,8 @@ function showHealth(
     unwritten_parts: counters?.outbox ?? null,
     write_error: counters?.flushError ?? null,
     needs_resume: counters === null && !needsResume ? null : needsResume,
+    needs_restore: counters?.isLost ?? null,
+    unknown_device_events: counters?.unknownEvents ?? null,
     unexported_events: counters?.hotEvents ?? null,
     export_error: counters?.exportError ?? null,
     largest_counter_bytes: counters?.bytes ?? null,
