@@ -18,8 +18,11 @@ export type RestoreStep =
   | { do: 'new devices'; key: string; application: string; shard: number }
   /** Lets an application's counters continue where they were. */
   | { do: 'counters'; application: string }
-  /** Plans the steps for an application's raw event files that its counters do not list. */
-  | { do: 'files'; application: string; shards: number }
+  /** Plans the steps for an application's raw event files that its counters do not list; `only`: those of some counters. */
+  | { do: 'files'; application: string; shards: number; only?: number[] }
+  /** Of one application of a living deployment: see `CounterApi.beginRestore`. */
+  | { do: 'hold'; application: string; shard: number }
+  | { do: 'told' | 'release'; application: string; shards: number[] }
   /** Counts what a counter lacks of the events of its files in a range of ids. */
   | { do: 'events'; application: string; shard: number; files: FileLocation[]; from: string; to: string }
   /** Lists a file. */
@@ -63,13 +66,19 @@ function stepsOf(
   ];
 }
 
+export const blankCounter = (shards: number) => ({
+  ...{ countedBatch: 0, sequence: 0, run: 0, shards, raisedBytes: 0, tables: {} },
+});
+
 /** Of an application that the snapshot lacks, everything is counted from its raw events. */
 const blankCopy = ({ id, shards }: Manifest['missing'][number]): ApplicationCopy => ({
   ...{ id, takenAt: 0, since: 0, tables: {} },
-  counters: Array.from({ length: shards }, () => ({
-    ...{ countedBatch: 0, sequence: 0, run: 0, shards, raisedBytes: 0, tables: {} },
-  })),
+  counters: Array.from({ length: shards }, () => blankCounter(shards)),
 });
+
+/** The counters that are restored into a living deployment; none if all of the deployment is. */
+export const lostIn = (steps: readonly RestoreStep[]): number[] =>
+  steps.flatMap((step) => (step.do === 'hold' ? [step.shard] : []));
 
 /** The steps that restore a snapshot: applications first, then everything else, so that nothing is accepted before it can be counted. */
 export function planRestore(
@@ -89,6 +98,38 @@ export function planRestore(
       ...manifest.applications.flatMap((copy) => stepsOf(day, copy, newDevices)),
       ...manifest.missing.flatMap((missing) => stepsOf(day, blankCopy(missing), newDevices)),
       ...settings.map((part): RestoreStep => ({ do: 'rows', ...part })),
+      ...erasures.map((key): RestoreStep => ({ do: 'erasure', key })),
+    ],
+  };
+}
+
+/**
+ * The steps that restore the lost counters of an application, of which there are `shards`, into a living deployment: from the snapshot that has them,
+ * or else from raw events alone.
+ */
+export function planApplication(
+  day: string,
+  manifest: Manifest,
+  { id: application, shards }: { id: string; shards: number },
+  { lost, newDevices, erasures }: { lost: number[]; newDevices: DevicesSince; erasures: readonly string[] },
+): RestorePlan {
+  const whole = manifest.applications[0] ?? blankCopy({ id: application, shards });
+  // The database, and the other counters, have what is theirs.
+  const ofLost = whole.counters.map((counter, shard) =>
+    lost.includes(shard) ? counter : { ...counter, tables: {} },
+  );
+  const copy = { ...whole, tables: {}, counters: ofLost };
+  const isOfLost = (step: RestoreStep) => 'shard' in step && lost.includes(step.shard);
+  return {
+    day,
+    manifest: { ...manifest, applications: [copy] },
+    steps: [
+      ...lost.map((shard): RestoreStep => ({ do: 'hold', application, shard })),
+      ...stepsOf(day, copy, newDevices).filter(isOfLost),
+      { do: 'counters', application },
+      { do: 'files', application, shards, only: lost },
+      { do: 'told', application, shards: lost },
+      { do: 'release', application, shards: lost },
       ...erasures.map((key): RestoreStep => ({ do: 'erasure', key })),
     ],
   };

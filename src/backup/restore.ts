@@ -1,21 +1,9 @@
 import { and, eq, isNull, lt } from 'drizzle-orm';
 import { getTableConfig } from 'drizzle-orm/sqlite-core';
-import { batchOfNewDevices, counterName, counterOf, newDevicesPrefix } from '#counting';
-import {
-  counterFlushes,
-  database,
-  hashKeys,
-  insertStatements,
-  restores,
-  retryTransient,
-  type TableRows,
-  teams,
-  toStatement,
-  users,
-} from '#db';
-import { ERASED, ErasedDevice, eraseDevice } from '#devices';
+import { batchOfNewDevices, newDevicesPrefix } from '#counting';
+import { database, hashKeys, restores, teams, users } from '#db';
+import { ERASED } from '#devices';
 import { AppError } from '#http';
-import { type FileLocation, type FileOutline, filePrefix, outlineFile, readPart } from '#lake';
 import { sha256Hex } from '#lib/crypto';
 import { listObjects } from '#lib/input/list-objects';
 import {
@@ -28,24 +16,17 @@ import {
   snapshotDays,
   writeJson,
 } from './layout.ts';
-import {
-  type DevicesSince,
-  planRestore,
-  type RestorePlan,
-  type RestoreStep,
-  rowsIn,
-  stepsOfFiles,
-} from './plan.ts';
+import { type DevicesSince, planApplication, planRestore, type RestorePlan, rowsIn } from './plan.ts';
+import { emptyManifest, erasuresSince, findLost, type Restore } from './restore-application.ts';
+import { type RestoreSummary, takeStep } from './restore-steps.ts';
 
 /** Where the plan of the restore in progress is. */
-const PLAN = 'restore.json';
+const planKey = ({ applicationId }: Restore) =>
+  applicationId === null ? 'restore.json' : 'restore-application.json';
 /** How long one request works. */
 const WORK_MS = 5_000;
 /** After a request was killed, another may continue after this time. */
 const BUSY_MS = 120_000;
-
-/** What was done so far. `rows` are those of the snapshot; `files` and `events` are newer than it. */
-type RestoreSummary = { rows: number; files: number; events: number };
 
 export type RestoreProgress = {
   /** The day of the snapshot, and how many rows it has. */
@@ -58,8 +39,6 @@ export type RestoreProgress = {
   restored: RestoreSummary;
   finished: boolean;
 };
-
-type Restore = typeof restores.$inferSelect;
 
 /** Finds the restore that a secret continues. Throws `unauthenticated` for any other text. */
 export async function findRestore(env: Env, secret: string): Promise<Restore> {
@@ -90,7 +69,11 @@ export async function continueRestore(
   if (!claimed && found.finishedAt === null) throw new AppError('conflict', 'Another request is restoring');
   const restore = claimed ?? found;
   try {
-    const plan = await planOf(env, restore, otherSecrets);
+    const plan =
+      (await storedPlan(env, restore)) ??
+      (restore.applicationId === null
+        ? await planAll(env, restore, otherSecrets)
+        : await planOne(env, restore, restore.applicationId));
     const summary: RestoreSummary = { rows: 0, files: 0, events: 0, ...JSON.parse(restore.summary) };
     let { done } = restore;
     while (done < plan.steps.length && Date.now() < now + WORK_MS) {
@@ -100,7 +83,7 @@ export async function continueRestore(
       // They are there already if an earlier request stopped right after it planned them.
       if (further.length > 0 && plan.steps[done + 1]?.do !== 'events') {
         plan.steps.splice(done + 1, 0, ...further);
-        await writeJson(env.RAW_EVENTS, PLAN, plan);
+        await writeJson(env.RAW_EVENTS, planKey(restore), plan);
       }
       done++;
       await db
@@ -126,10 +109,11 @@ export async function continueRestore(
   }
 }
 
-/** The plan of a restore, which its first request makes. */
-async function planOf(env: Env, restore: Restore, otherSecrets: boolean): Promise<RestorePlan> {
-  const stored = restore.done > 0 ? await readJson(env.RAW_EVENTS, PLAN) : null;
-  if (stored) return stored as RestorePlan;
+/** The plan of a restore that has begun. */
+const storedPlan = async (env: Env, restore: Restore): Promise<RestorePlan | null> =>
+  restore.done > 0 ? ((await readJson(env.RAW_EVENTS, planKey(restore))) as RestorePlan | null) : null;
+
+async function planAll(env: Env, restore: Restore, otherSecrets: boolean): Promise<RestorePlan> {
   const db = database(env.DB);
   const [people, groups] = await Promise.all([db.$count(users), db.$count(teams)]);
   if (people + groups > 0) throw new AppError('conflict', 'This deployment is not empty');
@@ -146,7 +130,7 @@ async function planOf(env: Env, restore: Restore, otherSecrets: boolean): Promis
     ? withoutHashKey(newest.manifest)
     : newest.manifest;
   const plan = planRestore(newest.day, manifest, await listNewer(env, manifest));
-  await writeJson(env.RAW_EVENTS, PLAN, plan);
+  await writeJson(env.RAW_EVENTS, planKey(restore), plan);
   return plan;
 }
 
@@ -171,12 +155,36 @@ async function listNewer(env: Env, { takenAt }: Manifest) {
   return { newDevices, erasures };
 }
 
-async function findNewest(env: Env): Promise<{ day: string; manifest: Manifest } | null> {
+async function findNewest(
+  env: Env,
+  isWanted: (manifest: Manifest) => boolean = () => true,
+): Promise<{ day: string; manifest: Manifest } | null> {
   for (const day of await snapshotDays(env.RAW_EVENTS)) {
-    const manifest = Manifest.safeParse(await readJson(env.RAW_EVENTS, manifestKey(day)));
-    if (manifest.success) return { day, manifest: await withoutDeleted(env, day, manifest.data) };
+    const read = Manifest.safeParse(await readJson(env.RAW_EVENTS, manifestKey(day)));
+    if (!read.success) continue;
+    const manifest = await withoutDeleted(env, day, read.data);
+    if (isWanted(manifest)) return { day, manifest };
   }
   return null;
+}
+
+async function planOne(env: Env, restore: Restore, id: string): Promise<RestorePlan> {
+  const application = await findLost(env, id);
+  const ofOne = ({ applications }: Manifest) => applications.filter((copy) => copy.id === id);
+  const newest = await findNewest(env, (manifest) => ofOne(manifest).length > 0);
+  const { day, manifest } = newest ?? { day: '', manifest: await emptyManifest(env) };
+  const { newDevices } = await listNewer(env, manifest);
+  const plan = planApplication(
+    day,
+    { ...manifest, settings: {}, missing: [], applications: ofOne(manifest) },
+    application,
+    {
+      ...{ lost: application.lost, newDevices },
+      erasures: await erasuresSince(env, id, ofOne(manifest)[0]?.takenAt ?? 0),
+    },
+  );
+  await writeJson(env.RAW_EVENTS, planKey(restore), plan);
+  return plan;
 }
 
 /** The manifest without applications that were deleted after it: their data is no longer in the bucket. */
@@ -186,123 +194,4 @@ async function withoutDeleted(env: Env, day: string, manifest: Manifest): Promis
     if (await env.RAW_EVENTS.head(doneKey(day, copy.id))) kept.push(copy);
   }
   return { ...manifest, applications: kept };
-}
-
-/** Takes a step and adds what it did to the summary. Returns the steps that are to follow it. */
-async function takeStep(
-  env: Env,
-  { manifest }: RestorePlan,
-  step: RestoreStep,
-  summary: RestoreSummary,
-): Promise<RestoreStep[]> {
-  switch (step.do) {
-    case 'rows': {
-      const rows = await readRows(env, step);
-      for (const statement of insertStatements(rows)) {
-        await retryTransient(() => toStatement(env.DB, statement).run());
-      }
-      summary.rows += rows.rows.length;
-      return [];
-    }
-    case 'counter rows': {
-      const rows = await readRows(env, step);
-      await counterOf(env, step.application, step.shard).restoreRows(rows);
-      summary.rows += rows.rows.length;
-      return [];
-    }
-    case 'new devices': {
-      const rows = await readRows(env, { table: 'devices', key: step.key });
-      await counterOf(env, step.application, step.shard).restoreRows(rows);
-      return [];
-    }
-    case 'erasure':
-      await repeatErasure(env, step.key);
-      return [];
-    case 'counters':
-      await startCounters(env, manifest, step.application);
-      return [];
-    case 'files':
-      return planFiles(env, step);
-    case 'events':
-      summary.events += await restoreEvents(env, manifest, step);
-      return [];
-    case 'file':
-      await counterOf(env, step.application, step.shard).listFile(step.file);
-      summary.files++;
-      return [];
-  }
-}
-
-async function readRows(env: Env, { table, key }: { table: string; key: string }): Promise<TableRows> {
-  const object = await env.RAW_EVENTS.get(key);
-  if (!object) throw new AppError('not_found', `The bucket lacks ${key}`);
-  return { table, ...readPart<TableRows['rows'][number][number]>(await object.text()) };
-}
-
-const copyOf = ({ applications }: Manifest, id: string) => applications.find((copy) => copy.id === id);
-
-/** From here on, each counter and the database agree on what was written: see `counter_flushes`. */
-async function startCounters(env: Env, manifest: Manifest, application: string): Promise<void> {
-  const counters = copyOf(manifest, application)?.counters ?? [];
-  for (const [shard, copy] of counters.entries()) {
-    await counterOf(env, application, shard).finishRestore(copy);
-    if (copy.sequence === 0) continue;
-    await retryTransient(() =>
-      database(env.DB)
-        .insert(counterFlushes)
-        .values({ counter: counterName(application, shard), sequence: copy.sequence })
-        .onConflictDoNothing(),
-    );
-  }
-}
-
-async function planFiles(
-  env: Env,
-  { application, shards }: Extract<RestoreStep, { do: 'files' }>,
-): Promise<RestoreStep[]> {
-  const sizes = new Map<string, number>();
-  for await (const { key, size } of listObjects(env.RAW_EVENTS, filePrefix(application))) {
-    sizes.set(key, size);
-  }
-  let unlisted = [...sizes.keys()];
-  const all = [...unlisted];
-  for (let shard = 0; shard < shards; shard++) {
-    const own = new Set(await counterOf(env, application, shard).compareFiles(all));
-    unlisted = unlisted.filter((key) => own.has(key));
-  }
-  const found: { file: FileLocation; outline: FileOutline }[] = [];
-  for (const key of unlisted) {
-    const file = await locate(env, key, sizes.get(key) ?? 0);
-    found.push({ file, outline: await outlineFile(env.RAW_EVENTS, file) });
-  }
-  const byShard = Map.groupBy(found, ({ outline }) => outline.shard);
-  return [...byShard].flatMap(([shard, own]) => stepsOfFiles(application, shard, own));
-}
-
-/** A Parquet file ends with the length of its footer and four bytes of signature. */
-async function locate(env: Env, key: string, bytes: number): Promise<FileLocation> {
-  const object = await env.RAW_EVENTS.get(key, { range: { offset: bytes - 8, length: 8 } });
-  if (!object) throw new AppError('not_found', `The bucket lacks ${key}`);
-  return { key, bytes, footerBytes: new DataView(await object.arrayBuffer()).getUint32(0, true) + 8 };
-}
-
-async function restoreEvents(
-  env: Env,
-  manifest: Manifest,
-  { application, shard, files, from, to }: Extract<RestoreStep, { do: 'events' }>,
-): Promise<number> {
-  const copy = copyOf(manifest, application);
-  // A counter that is newer than the snapshot lacks everything.
-  const since = copy && shard < copy.counters.length ? copy.since : 0;
-  return counterOf(env, application, shard).restoreEvents(files, { from, to }, since);
-}
-
-async function repeatErasure(env: Env, key: string): Promise<void> {
-  const { team_id: id, ...erased } = ErasedDevice.parse(await readJson(env.RAW_EVENTS, key));
-  const caller = { db: database(env.DB), team: { id }, actor: 'restore', now: Date.now() };
-  await eraseDevice(env, caller, {
-    applicationId: erased.application_id,
-    deviceId: erased.device_id,
-    shard: erased.shard,
-  });
 }

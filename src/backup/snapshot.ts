@@ -218,7 +218,8 @@ async function pruneSnapshots({ RAW_EVENTS: bucket }: Env): Promise<void> {
     }
     const manifest = Manifest.safeParse(await readJson(bucket, manifestKey(day)));
     if (!manifest.success) continue;
-    complete++;
+    // Of an application that is missing, an earlier one is the last.
+    if (manifest.data.missing.length === 0) complete++;
     oldest = manifest.data.takenAt;
   }
   for (const prefix of [NEW_DEVICES, ERASED]) {

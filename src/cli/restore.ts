@@ -9,10 +9,13 @@ import { executeSql, type Where } from './wrangler-database.ts';
 
 const USAGE = `Usage: npm run restore -- --from <folder or bucket>
        npm run restore -- --from <folder or bucket> --remote --url https://<your deployment> [--env <org>]
+       npm run restore -- --application <id> [--remote --url https://<your deployment> --env <org>]
 
 Restores everything from the newest snapshot in a bucket, and counts the raw events that are newer, in an empty deployment: without
 --remote, in the local one of \`npm start -- --empty\`, which must be running. Run it again to continue after an interruption.
 --from is a folder with a copy of the bucket, or the name of the bucket that the deployment is bound to.
+With --application, it restores one application of a deployment that goes on, after a counter has lost what it stored: Health names the
+application. --from is then the deployment's own bucket, unless it is a folder.
 The deployment needs the secrets with which the snapshot was made. --other-secrets restores with others, which has the effects of
 rotating them (see docs/operations.md).`;
 
@@ -45,9 +48,25 @@ function caller(origin: string, secret: string): Call {
 const isSettled = (answered: ServiceAnswer): boolean =>
   isFinal(answered) && !answered.text.includes('Another request is restoring');
 
+type Begun = { finished_at: number | null; application_id?: string };
+
+async function beginApplication(applicationId: string, where: Where): Promise<string> {
+  if (!/^app_[0-9a-f]{32}$/.test(applicationId))
+    throw new UsageError(`${applicationId} is no application id.`);
+  const { statements, secret } = await beginRestoreSql(Date.now(), applicationId);
+  const [row] = (await executeSql(statements, where)) as Begun[];
+  if (!row) throw new CommandError(`This deployment has no application ${applicationId}.`);
+  if (row.application_id !== applicationId) {
+    throw new CommandError(
+      `The restore of ${row.application_id} is not complete. Finish it first: npm run restore -- --application ${row.application_id}`,
+    );
+  }
+  return secret;
+}
+
 async function begin(where: Where): Promise<string> {
   const { statements, secret } = await beginRestoreSql(Date.now());
-  const [row] = (await executeSql(statements, where)) as { finished_at: number | null }[];
+  const [row] = (await executeSql(statements, where)) as Begun[];
   if (!row) throw new CommandError('This deployment is not empty. Restore into a new one.');
   if (row.finished_at !== null) throw new CommandError('This deployment is restored already.');
   return secret;
@@ -77,7 +96,9 @@ const number = new Intl.NumberFormat('en');
 /** What was restored. The first two numbers are equal, or something is wrong. */
 function summaryOf({ snapshot, restored, rows_in_snapshot: rows, missing }: RestoreProgress): string {
   return [
-    `Restored the snapshot of ${snapshot}: ${number.format(restored.rows)} of ${number.format(rows)} rows.`,
+    snapshot === ''
+      ? 'No snapshot has the application: everything was restored from raw events.'
+      : `Restored the snapshot of ${snapshot}: ${number.format(restored.rows)} of ${number.format(rows)} rows.`,
     `${number.format(restored.events)} newer events were counted from ${number.format(restored.files)} raw event files.`,
     ...(missing.length > 0
       ? [`The snapshot has only settings of ${missing.join(', ')}: all else was counted from raw events.`]
@@ -93,10 +114,12 @@ await runCommand(
       remote: { type: 'boolean', default: false },
       url: { type: 'string' },
       env: { type: 'string' },
+      application: { type: 'string' },
       'other-secrets': { type: 'boolean', default: false },
     },
   },
-  async ({ values: { from, remote, url, env, 'other-secrets': otherSecrets } }) => {
+  async ({ values: { remote, url, env, application, 'other-secrets': otherSecrets, ...given } }) => {
+    const from = given.from ?? (application === undefined ? undefined : await boundBucket(env));
     if (!from) throw new UsageError('Pass --from with a folder or the name of a bucket.');
     if (env && !remote) throw new UsageError('--env needs --remote.');
     checkUrl(url, remote);
@@ -107,7 +130,8 @@ await runCommand(
         `${from} is neither a folder nor the deployment's bucket, which is ${bound}. Copy the bucket to a folder.`,
       );
     }
-    const secret = await begin({ remote, env });
+    const where = { remote, env };
+    const secret = await (application === undefined ? begin(where) : beginApplication(application, where));
     const call = caller(new URL(url ?? (await localUrl())).origin, secret);
     if (files) {
       const shown = bar('Uploading');

@@ -135,6 +135,10 @@ export type CounterHealth = {
   /** Why the last attempt to export raw events to R2 or to rewrite a file failed. It is retried. */
   exportError: string | null;
   devices: number;
+  /** Whether what it stored was lost, and nobody has restored it yet. */
+  isLost: boolean;
+  /** How many events were parked since, because their devices are unknown. */
+  unknownEvents: number;
   /** Raw events that are not exported to R2 yet. */
   hotEvents: number;
   /** The size of the object's database in bytes; of several counters, the largest. */
@@ -345,9 +349,9 @@ export interface CounterApi {
   /**
    * Continues after a gap between what this counter wrote and what the database has, as after restoring one of them: the parts that the
    * database lost and those that wait are added after the last one in the database. Without a gap, it only flushes. Waits up to 2 s; what is
-   * left is added in the background.
+   * left is added in the background. `isRestored`: the database is known to have been restored. Otherwise, a counter that is behind it has lost what it stored.
    */
-  resumeFlush(): Promise<Resumed>;
+  resumeFlush(isRestored?: boolean): Promise<Resumed>;
 
   /**
    * Counts what was appended before the call, writes it to D1 and exports it. Then does `work`, while this counter counts nothing, writes nothing
@@ -374,6 +378,20 @@ export interface CounterApi {
     range: { from: string; to: string },
     since: number,
   ): Promise<number>;
+  /**
+   * The first step of restoring an application into a living deployment: from now on, this counter accepts neither events nor devices, and reports lack
+   * what it knew. What it has counted meanwhile is in D1 and in R2 when this returns, and the counter is empty except for new devices,
+   * erasures and revocations. Repeating it is safe until rows were restored. Throws if D1 or R2 does not respond.
+   */
+  beginRestore(): Promise<void>;
+  /** Which of these raw event files are not listed here. */
+  unlistedAmong(keys: string[]): Promise<string[]>;
+  /** From now on, a counter that is being restored hears of transactions from the others: see `settleTold`. */
+  acceptTold(): Promise<void>;
+  /** Hears from the other counters of all transactions that the restored one has. Those that it had taken over before are not added to D1 again. */
+  settleTold(): Promise<void>;
+  /** Ends a restore: the counter accepts events and devices again. */
+  endRestore(): Promise<void>;
   /** Lists a raw event file that is in R2, once its events are counted. */
   listFile(location: FileLocation): Promise<void>;
 

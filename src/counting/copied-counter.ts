@@ -10,15 +10,18 @@ import {
   writeParts,
 } from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
+import { idAfter } from '#lib/ids';
 import { HOUR_MS } from '#lib/time';
 import { AnsweringCounter } from './answering-counter.ts';
 import type { CounterCopy } from './api.ts';
 import { postpone } from './credits/open-credits.ts';
 import { insertAliasesOf } from './devices/devices.ts';
-import { dropThrough } from './files/export.ts';
+import { noteErased } from './devices/unknown-devices.ts';
+import { dropBetween } from './files/export.ts';
+import { addErasures } from './files/file-erasures.ts';
 import { addFiles, forgetFiles, listedKeys } from './files/file-index.ts';
 import type { RawFiles } from './files/raw-files.ts';
-import { createMissing, eraseAgain, uncountedOf } from './files/restored-events.ts';
+import { createMissing, eraseAgain, parkedAsUnknown, uncountedOf } from './files/restored-events.ts';
 import { appendEvents, lastBatch, progressOf } from './log.ts';
 import type { Flusher } from './outbox/flusher.ts';
 import * as schema from './schema.ts';
@@ -38,6 +41,7 @@ const COPIED = {
   aliases: schema.aliases,
   amount_days: schema.amountDays,
   devices: schema.devices,
+  erased_devices: schema.erasedDevices,
   device_days: schema.deviceDays,
   device_pages: schema.devicePages,
   erasures: schema.erasures,
@@ -60,6 +64,8 @@ const RESTORE_MS = 6 * HOUR_MS;
 /** The calls with which a counter is copied to R2 and restored from there. */
 export abstract class CopiedCounter extends AnsweringCounter {
   abstract bucket: Bucket;
+  /** Whether a restore of its application writes this counter, which then accepts nothing else. */
+  protected isRestoring = false;
   protected abstract readonly flusher: Flusher;
   protected abstract files: RawFiles;
   /** Loads the state kept in memory from the store. */
@@ -78,7 +84,9 @@ export abstract class CopiedCounter extends AnsweringCounter {
   }
 
   async copyTables(prefix: string): Promise<CounterCopy> {
-    const { countedBatch, sequence, run, shards, raisedBytes } = progressOf(this.store);
+    const { countedBatch, sequence, run, shards, raisedBytes, lostAt } = progressOf(this.store);
+    // A copy of what is left would replace those from which it can be restored.
+    if (lostAt !== null) throw new Error(`the counter ${this.name} has lost what it stored: restore it`);
     // Compacted parts may be waiting to be sent.
     const unsent = this.store.select({ sequence: schema.outbox.sequence }).from(schema.outbox).all().length;
     const tables: Record<string, WrittenParts> = {};
@@ -111,18 +119,30 @@ export abstract class CopiedCounter extends AnsweringCounter {
           this.store,
           rows.map((row) => String(row[at])),
         );
+      // Copies of earlier releases have no other record of them.
+      if (table === 'erasures')
+        noteErased(
+          this.store,
+          rows.map((row) => String(row[at])),
+          Date.now(),
+        );
       postpone(this.store, Date.now() + RESTORE_MS);
     });
   }
 
   async finishRestore({ tables: _, ...copy }: CounterCopy): Promise<void> {
-    if (progressOf(this.store).run === copy.run) return;
+    if (progressOf(this.store).restoredAt !== null) return;
     if (!this.isBlank()) throw new Error(`The counter ${this.name} is not empty`);
     const now = Date.now();
     // Pruning waits for a day, because the copy's ids are needed to restore files, however old they are.
-    const row = { ...copy, countedAt: now, prunedAt: now };
+    const row = { ...copy, countedAt: now, prunedAt: now, restoredAt: now };
     this.write(() => this.store.update(schema.progress).set(row).run());
     this.begin();
+  }
+
+  async unlistedAmong(keys: string[]): Promise<string[]> {
+    const listed = listedKeys(this.store);
+    return keys.filter((key) => !listed.has(key));
   }
 
   async compareFiles(keys: string[]): Promise<string[]> {
@@ -141,27 +161,49 @@ export abstract class CopiedCounter extends AnsweringCounter {
   ): Promise<number> {
     const events = await readBetween(this.bucket, readCounterName(this.name), locations, range);
     const now = Date.now();
-    const appended = this.write(() => {
+    const before = lastBatch(this.store);
+    const counted = this.write(() => {
+      if (progressOf(this.store).restoredAt === null)
+        this.store.update(schema.progress).set({ restoredAt: now }).run();
       createMissing(this.store, events);
-      const wanted = uncountedOf(this.store, events, since);
-      return appendEvents(this.log, wanted, now);
+      return appendEvents(this.log, uncountedOf(this.store, events, since), now);
     });
     this.scheduler.refresh(this.store);
-    const target = lastBatch(this.store);
-    while (!this.scheduler.isCounted(target)) await this.scheduler.countNext();
-    this.write(() => dropThrough(this.store, target));
+    const through = lastBatch(this.store);
+    if (this.isRestoring) await this.scheduler.rebuild(through);
+    else await this.countThrough(through);
+    // They are in the files. What was parked is not there as it is counted now, and stays for the next export.
+    const parked = this.write(() => {
+      dropBetween(this.store, before, through);
+      return appendEvents(this.log, parkedAsUnknown(this.store, events), now);
+    });
+    this.scheduler.refresh(this.store);
+    await this.countThrough(lastBatch(this.store));
     this.files.refresh();
     await this.flusher.flush();
     await this.arm(now);
-    return appended;
+    return counted + parked;
+  }
+
+  protected async countThrough(batch: number): Promise<void> {
+    while (!this.scheduler.isCounted(batch)) await this.scheduler.countNext();
   }
 
   async listFile(location: FileLocation): Promise<void> {
-    const entry = await describeFile(this.bucket, readCounterName(this.name), location);
+    const source = readCounterName(this.name);
+    const entry = await describeFile(this.bucket, source, location);
+    const { firstEventId: from, lastEventId } = entry;
+    const events = await readBetween(this.bucket, source, [location], { from, to: idAfter(lastEventId) });
     const now = Date.now();
     this.write(() => {
       addFiles(this.store, [entry], { exportedAt: now, throughBatch: lastBatch(this.store) });
       eraseAgain(this.store, entry);
+      // They are counted, and exported anew as such.
+      addErasures(
+        this.store,
+        entry.key,
+        parkedAsUnknown(this.store, events).map(({ id }) => id),
+      );
     });
     await this.arm(now);
   }

@@ -22,7 +22,7 @@ import { eraseDevice, eraseEvents } from './files/erase.ts';
 import { Pruner } from './files/pruner.ts';
 import { RawFiles } from './files/raw-files.ts';
 import { GROWTH, type GrowthLimits, growByLoad, LoadMeter } from './growth.ts';
-import { appendError, countedThrough, readHealth } from './health.ts';
+import { appendError, countedThrough, RESTORING, readHealth } from './health.ts';
 import { erasedNameOf } from './keys/transaction-book.ts';
 import { appendFresh, appendSome, lastBatch, progressOf, shardsIn } from './log.ts';
 import { ObjectAlarm } from './object-alarm.ts';
@@ -30,6 +30,7 @@ import { Outbound, type SendParts } from './outbound/outbound.ts';
 import { Flusher } from './outbox/flusher.ts';
 import { closeGap } from './outbox/sequence-gap.ts';
 import { StatementLimit } from './outbox/statement-limit.ts';
+import { RestoredCounter } from './restored-counter.ts';
 import { FULL_RUN } from './runs/next-run.ts';
 import { FLUSH_TIMEOUT_MS, MAX_ALARM_MS, MAX_REPORT_WAIT_MS, WAIT_MS } from './runs/pace.ts';
 import type { RunLimits } from './runs/run.ts';
@@ -37,14 +38,13 @@ import { RunScheduler } from './runs/run-scheduler.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
 import { readCounterName } from './shards.ts';
-import { SharingCounter } from './sharing-counter.ts';
 import { type ObjectStore, openStore } from './store.ts';
 
 /**
  * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
  * here, and adds the counted sums to the rollups in D1. See `CounterApi` for its calls.
  */
-export class Counter extends SharingCounter implements CounterApi {
+export class Counter extends RestoredCounter implements CounterApi {
   /** The database. A field of its own, so that a test can substitute a failing one. */
   db: D1Database = this.env.DB;
   /** The bucket for raw events, also substitutable in tests. */
@@ -68,7 +68,7 @@ export class Counter extends SharingCounter implements CounterApi {
     applicationId: () => this.applicationId,
     transaction: <Result>(work: () => Result) => this.write(work),
   };
-  private readonly outbound = new Outbound({ ...this.around, send: () => this.sendParts });
+  protected readonly outbound = new Outbound({ ...this.around, send: () => this.sendParts });
   protected readonly scheduler = new RunScheduler({
     ...this.around,
     fullRun: () => this.fullRun,
@@ -110,9 +110,11 @@ export class Counter extends SharingCounter implements CounterApi {
   /** Loads the state kept in memory from the store. */
   protected begin(): void {
     const { id } = this.ctx;
-    const { name } = progressOf(this.opened);
+    const { name, isRestoring } = progressOf(this.opened);
     // An alarm does not receive its object's name, but a call does.
-    if (name === '' && id.name) this.opened.update(progress).set({ name: id.name }).run();
+    if (name === '' && id.name)
+      this.opened.update(progress).set({ name: id.name, openedAt: Date.now() }).run();
+    this.isRestoring = isRestoring;
     this.seen.forget();
     this.seenShards.forget();
     this.outbound.rules.forget();
@@ -130,7 +132,12 @@ export class Counter extends SharingCounter implements CounterApi {
     this.scheduler.begin(this.ctx.storage, openStore(this.ctx.storage));
   }
 
+  protected requireWritable(): void {
+    if (this.isRestoring) throw new Error(`The counter ${this.name} is being restored`);
+  }
+
   async append(batch: PackedBatch): Promise<{ appended: number; pending: number }> {
+    this.requireWritable();
     const now = Date.now();
     const appended = this.write(() => appendFresh(this.store, this.seen, batch, now));
     this.load.add(appended);
@@ -140,6 +147,7 @@ export class Counter extends SharingCounter implements CounterApi {
   }
 
   async settle(waitMs = MAX_REPORT_WAIT_MS): Promise<Settled> {
+    if (this.isRestoring) return { settled: false, countedThrough: 0, uncounted: null };
     const deadline = Date.now() + Math.min(waitMs, MAX_REPORT_WAIT_MS);
     const target = lastBatch(this.store);
     await this.scheduler.countBy(target, deadline);
@@ -157,6 +165,7 @@ export class Counter extends SharingCounter implements CounterApi {
     wanted: WantedInCounter[],
     installs: PackedBatch,
   ): Promise<CreatedDevice[]> {
+    this.requireWritable();
     const now = Date.now();
     const isOpen = (index: number) => wanted[index]?.credit !== undefined;
     const made = this.write(() => {
@@ -178,6 +187,7 @@ export class Counter extends SharingCounter implements CounterApi {
   }
 
   async findDevices(aliases: string[], shards: number): Promise<(DeviceIdentity | null)[]> {
+    this.requireWritable();
     return this.write(() => {
       this.seenShards.note(shards);
       return aliases.map((alias) => findByAlias(this.store, alias)?.device ?? null);
@@ -193,7 +203,7 @@ export class Counter extends SharingCounter implements CounterApi {
     // What arrived before is counted first, so that totals are complete.
     return this.eraseBetweenRuns(() => {
       this.outbound.erase(id);
-      return eraseDevice(this.store, { id, erasedName }, clickEventId);
+      return eraseDevice(this.store, { id, erasedName }, clickEventId, Date.now());
     });
   }
 
@@ -216,6 +226,7 @@ export class Counter extends SharingCounter implements CounterApi {
   }
 
   private async eraseBetweenRuns<Erased>(work: () => Erased): Promise<Erased> {
+    this.requireWritable();
     const erased = await this.scheduler.betweenRuns(() => this.write(work));
     await this.arm(Date.now());
     return erased;
@@ -231,10 +242,10 @@ export class Counter extends SharingCounter implements CounterApi {
     return this.outbound.ended();
   }
 
-  async resumeFlush(): Promise<Resumed> {
+  async resumeFlush(isRestored = false): Promise<Resumed> {
     // Wait for the current flush, whether it succeeds or not.
     await this.flusher.flush().catch(() => undefined);
-    const gap = await closeGap(this.store, this.db, this.name);
+    const gap = await closeGap(this.store, this.db, this.name, isRestored);
     if (gap.hadGap) {
       this.scheduler.noteRequeued();
       await this.flusher.flushBy(Date.now() + MAX_REPORT_WAIT_MS);
@@ -251,7 +262,7 @@ export class Counter extends SharingCounter implements CounterApi {
     return {
       ...readHealth(this.store, this.scheduler.pending, Date.now()),
       flushError: this.flusher.error,
-      appendError: appendError(this.storage, this.store),
+      appendError: this.isRestoring ? RESTORING : appendError(this.storage, this.store),
       hasGap: this.flusher.hasGap,
       exportError: this.files.error,
       bytes: this.storage.sql.databaseSize,
@@ -273,6 +284,7 @@ export class Counter extends SharingCounter implements CounterApi {
 
   override async alarm(): Promise<void> {
     this.ownAlarm.rang();
+    if (this.isRestoring) return;
     const deadline = Date.now() + MAX_ALARM_MS;
     const limit = new StatementLimit();
     const isDue = () => limit.hasRoom && Date.now() < deadline && this.scheduler.isDue(Date.now());
@@ -323,6 +335,7 @@ export class Counter extends SharingCounter implements CounterApi {
 
   /** Sets the alarm for the next work, unless it is set for an earlier time. */
   protected async arm(now: number): Promise<void> {
+    if (this.isRestoring) return;
     const dueAt = earliest(
       this.scheduler.dueAt(now),
       this.flusher.dueAt(now),

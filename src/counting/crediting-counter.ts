@@ -22,6 +22,8 @@ const NOT_ASKED = { answer: { outcome: 'not_asked' }, creativeId: null } as cons
 export abstract class CreditingCounter extends CopiedCounter {
   private overdueFrom = 0;
   protected abstract noteAppended(events: number, now: number): void;
+  /** Throws if this counter accepts neither events nor devices at the moment. */
+  protected abstract requireWritable(): void;
 
   async appendOpen(events: string[]): Promise<void> {
     await this.appendBy((log, now) => takeOpenEvents(log, events, now));
@@ -73,6 +75,7 @@ export abstract class CreditingCounter extends CopiedCounter {
   }
 
   private async appendBy(work: (log: CounterLog, now: number) => number): Promise<void> {
+    this.requireWritable();
     const now = Date.now();
     const appended = this.write(() => work(this.log, now));
     this.noteAppended(appended, now);

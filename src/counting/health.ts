@@ -57,6 +57,8 @@ class Rollback extends Error {}
 const REFUSES =
   'Counting accepts neither events nor devices; what was accepted waits in the queue and is retried.';
 
+export const RESTORING = 'The application is being restored; events wait in the queue and are retried.';
+
 /** Why the store accepts neither events nor devices; null if it does. Finds out by writing both, and keeps nothing. */
 export function appendError(storage: DurableObjectStorage, store: ObjectStore): string | null {
   try {
@@ -77,6 +79,7 @@ export function readHealth(
   pending: Pending,
   now: number,
 ): Omit<CounterHealth, 'appendError' | 'flushError' | 'hasGap' | 'exportError' | 'bytes'> {
+  const { sequence, lostAt, unknownEvents } = progressOf(store);
   const newest = store
     .select({ appendedAt: log.appendedAt, receivedAt: log.receivedAt })
     .from(log)
@@ -90,7 +93,9 @@ export function readHealth(
     lastAppendedAt: newest[0]?.appendedAt ?? lastMintedAt(store),
     slowestMs: newest.length === 0 ? null : Math.max(...newest.map((row) => row.appendedAt - row.receivedAt)),
     outbox: store.select({ n: count() }).from(outbox).get()?.n ?? 0,
-    sequence: progressOf(store).sequence,
+    sequence,
+    isLost: lostAt !== null,
+    unknownEvents,
     devices: store.select({ n: count() }).from(devices).get()?.n ?? 0,
     hotEvents: hotEventsIn(store),
     implausible: listImplausible(store),

@@ -235,6 +235,12 @@ export const erasures = sqliteTable(
   (table) => [index('erasures_by_batch').on(table.throughBatch)],
 );
 
+/** Devices that were erased, for as long as events of them may come. A device that has no row in either table is unknown: see `unknown-devices.ts`. */
+export const erasedDevices = sqliteTable('erased_devices', {
+  id: text().primaryKey(),
+  erasedAt: integer('erased_at').notNull(),
+});
+
 /** Files to be rewritten without an erased device or event. */
 export const fileErasures = sqliteTable(
   'file_erasures',
@@ -315,4 +321,16 @@ export const progress = sqliteTable('progress', {
   prunedAt: integer('pruned_at').notNull(),
   /** The size at which this counter last requested more shards. */
   raisedBytes: integer('raised_bytes').notNull(),
+  /** When this store was made; 0 if it is older than this column. */
+  openedAt: integer('opened_at').notNull().default(0),
+  /** When it was noticed that what the counter stored is lost, until it is restored: see `restored-counter.ts`. */
+  lostAt: integer('lost_at'),
+  /** How many events were parked because this counter does not know their devices. */
+  unknownEvents: integer('unknown_events').notNull().default(0),
+  /** Whether a restore writes it at the moment. */
+  isRestoring: integer('is_restoring', { mode: 'boolean' }).notNull().default(false),
+  /** When it was last restored. */
+  restoredAt: integer('restored_at'),
+  /** The number of the format of this store: see `store-format.ts`. */
+  format: integer().notNull().default(1),
 });

@@ -19,11 +19,16 @@ const TRANSACTIONS_AT_ONCE = 500;
 const TELL_EVERY_MS = 10_000;
 const TELL_TIMEOUT_MS = 5_000;
 
+/** What other counters told, by their shards. */
+export type Told = readonly (readonly [from: number, SharedTransaction[]])[];
+
 /** The calls between the counters of an application about transactions: see `shared-transactions.ts`. */
 export abstract class SharingCounter extends CreditingCounter {
   protected abstract readonly seenShards: SeenShards;
   private tellAt = 0;
   private failures = 0;
+  /** Why the last attempt to tell the others failed; null if it did not. */
+  protected tellError: unknown = null;
   private telling: Promise<void> | null = null;
 
   async shareTransactions(
@@ -31,7 +36,8 @@ export abstract class SharingCounter extends CreditingCounter {
     shards: number,
     told: SharedTransaction[],
   ): Promise<SharedTransaction[]> {
-    const own = this.takeAll([[from, told]], () => {
+    this.requireAcceptsTold();
+    const own = await this.takeAll([[from, told]], () => {
       this.seenShards.note(shards);
       return describeTransactions(
         this.store,
@@ -62,7 +68,11 @@ export abstract class SharingCounter extends CreditingCounter {
     await this.telling;
   }
 
-  private async tell(): Promise<void> {
+  protected requireAcceptsTold(): void {
+    this.requireWritable();
+  }
+
+  protected async tell(): Promise<void> {
     const { ids, lastPart } = readUntold(this.store, TRANSACTIONS_AT_ONCE);
     const own = describeTransactions(this.store, ids);
     const shards = knownShards(this.store);
@@ -76,17 +86,19 @@ export abstract class SharingCounter extends CreditingCounter {
           return [shard, await withTimeout(told, TELL_TIMEOUT_MS)];
         }),
       );
-      this.takeAll(answers, () => forgetUntold(this.store, lastPart));
+      await this.takeAll(answers, () => forgetUntold(this.store, lastPart));
+      this.tellError = null;
       this.failures = 0;
       this.tellAt = Date.now() + TELL_EVERY_MS;
     } catch (error) {
+      this.tellError = error;
       this.tellAt = Date.now() + backoffMs(this.failures++);
       logWarning('other counters not told of transactions', error, { counter: this.name });
     }
   }
 
   /** Takes over what others told, with other work in the same transaction. It is counted at once, because the figures lack it. */
-  private takeAll<Result>(told: readonly [from: number, SharedTransaction[]][], work: () => Result): Result {
+  protected async takeAll<Result>(told: Told, work: () => Result): Promise<Result> {
     const now = Date.now();
     const { store, log, shard } = this;
     const { appended, result } = this.write(() => ({

@@ -2,6 +2,7 @@ import { inArray, lt, min } from 'drizzle-orm';
 import { database, parkedMessages } from '#db';
 import { settingsOf } from '#env';
 import { DAY_MS } from '#lib/time';
+import { pruneErased } from './devices/unknown-devices.ts';
 import { pruneKeys } from './keys/key-book.ts';
 import { pruneSent } from './outbox/sent-parts.ts';
 import { progress, revokedTokens } from './schema.ts';
@@ -27,7 +28,7 @@ export async function readRedeliveryLimit(
   return Math.min(now, parked?.oldest ?? now) - REDELIVERED_FOR_MS;
 }
 
-/** Deletes ids and keys once nothing can repeat them, revoked tokens once no event can have them, and sent parts once D1 cannot lose them. Call it in a transaction. */
+/** Deletes ids and keys once nothing can repeat them, revoked tokens and erased devices once no event can have them, and sent parts once D1 cannot lose them. Call it in a transaction. */
 export function pruneRepeats(
   store: ObjectStore,
   seen: SeenIds,
@@ -40,6 +41,7 @@ export function pruneRepeats(
   // Events of an expired token are accepted for the same time again, and may then be delivered until the limit.
   const lastValid = redeliveryLimit - 2 * TOKEN_TTL_DAYS * DAY_MS;
   store.delete(revokedTokens).where(lt(revokedTokens.revokedAt, lastValid)).run();
+  pruneErased(store, lastValid);
   pruneKeys(store, now - IDEMPOTENCY_DAYS * DAY_MS, now - RAW_RETENTION_DAYS * DAY_MS, now);
   pruneSent(store, now);
   store.update(progress).set({ prunedAt: now }).run();

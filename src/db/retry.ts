@@ -41,6 +41,8 @@ const EXHAUSTED = [
   'database or disk is full',
   'SQLITE_NOMEM',
   'out of memory',
+  // A counter that a restore writes accepts nothing else.
+  'is being restored',
   'SQLITE_IOERR',
   'disk I/O error',
 ];

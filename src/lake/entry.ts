@@ -13,7 +13,7 @@ export type Bucket = {
 /** Why an event is not counted in reports; absent for one that is. */
 export type CountingResult = {
   outcome?: 'duplicate' | 'ignored' | 'parked';
-  /** Of an ignored event. */
+  /** Of an ignored event, and of one that was parked because its device is unknown. */
   reason?: string;
   /** Of a duplicate, if known: the event that was counted. */
   duplicate_of?: string;

@@ -19,7 +19,9 @@ const DEVICE_INDEXES = new Map<string, number>(DEVICE_COLUMNS.map((name) => [nam
 
 // Fields that only counting needs and that would take up half of a file: the token an event was sent with, and its idempotency keys except for
 // the id that its client gave it. Some kinds keep their keys, which match repeats whenever they come. The shard is a property of the file.
-const LEFT_OUT = new Set(['token_id', 'shard', 'client_event_id']);
+// An event that was parked may be counted later, and keeps all of them.
+const LEFT_OUT_OF_PARKED = new Set(['shard', 'client_event_id']);
+const LEFT_OUT = new Set([...LEFT_OUT_OF_PARKED, 'token_id']);
 const LEFT_OUT_WITH_KEYS = new Set([...LEFT_OUT, 'keys', 'key_day']);
 
 /** Stores a field's value in its column. Returns false if the column cannot represent it exactly. */
@@ -35,7 +37,8 @@ const decode = (index: number, cell: ParquetCell) => COLUMNS[index]?.decode(cell
  */
 export function putEvent(event: StoredEvent, shard: number, put: PutValue): void {
   const rest: [string, unknown][] = [];
-  const leftOut = keepsKeys(event) ? LEFT_OUT : LEFT_OUT_WITH_KEYS;
+  const leftOut =
+    event.outcome === 'parked' ? LEFT_OUT_OF_PARKED : keepsKeys(event) ? LEFT_OUT : LEFT_OUT_WITH_KEYS;
   const fields = event as Readonly<Record<string, unknown>>;
   // `for … in` takes half of the time of `Object.entries`, which creates a list per field.
   for (const field in fields) {

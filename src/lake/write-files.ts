@@ -1,7 +1,7 @@
 import { nextTurn } from '#lib/next-turn';
 import type { Bucket, FileEntry, FileSource, StoredEvent } from './entry.ts';
 import { FileBuilder } from './file-builder.ts';
-import { fileKey } from './keys.ts';
+import { fileKey, revisedKey } from './keys.ts';
 
 const MAX_EVENTS_PER_FILE = 50_000;
 /** Yields to other requests after this many events. */
@@ -16,24 +16,25 @@ const MAX_BUILDER_BYTES = 16_000_000;
  *
  * `slices` are read one at a time, so memory is bounded by what is collected for the files and one slice, not by the total. No more slices
  * are read once there are `maxFiles`; one slice may exceed that. Keys are derived from a file's first event: writing the same events again, as
- * after a failure, replaces the same objects.
+ * after a failure, replaces the same objects. `revision` sets them apart from files that had the same events before.
  */
 export async function writeFiles(
   bucket: Bucket,
   source: FileSource,
   slices: Iterable<readonly StoredEvent[]> | AsyncIterable<readonly StoredEvent[]>,
-  maxFiles = Number.POSITIVE_INFINITY,
+  { maxFiles = Number.POSITIVE_INFINITY, revision = 0 } = {},
 ): Promise<FileEntry[]> {
   const entries: FileEntry[] = [];
   let builder = new FileBuilder(source.shard);
   const close = async () => {
     for await (const { bytes, footerBytes, contents } of builder.build()) {
-      const key = fileKey(source.applicationId, contents);
+      const first = fileKey(source.applicationId, contents);
+      const key = revision === 0 ? first : revisedKey(first, revision);
       await bucket.put(key, bytes);
       entries.push({
         ...source,
         key,
-        revision: 0,
+        revision,
         bytes: bytes.length,
         footerBytes,
         ...contents,

@@ -52,6 +52,14 @@ export const Health = z.object({
         description:
           'Whether the database, counting or the bucket was restored to an earlier time or has lost what it stored. See `/v1/applications/{id}/resume-counting`.',
       }),
+      needs_restore: z.boolean().nullable().meta({
+        description:
+          'Whether a counter has lost what it stored, until the application is restored: `npm run restore -- --application <id>`.',
+      }),
+      unknown_device_events: z.int().nullable().meta({
+        description:
+          'Events that are parked because a counter no longer knows their devices. Restoring the application counts them.',
+      }),
       unexported_events: z.int().nullable().meta({ description: 'Raw events not exported to R2 yet.' }),
       export_error: nullableText().meta({ description: 'Why the last export to R2 failed.' }),
       absent_fields: z

@@ -82,6 +82,8 @@ function showHealth(
     unwritten_parts: counters?.outbox ?? null,
     write_error: counters?.flushError ?? null,
     needs_resume: counters === null && !needsResume ? null : needsResume,
+    needs_restore: counters?.isLost ?? null,
+    unknown_device_events: counters?.unknownEvents ?? null,
     unexported_events: counters?.hotEvents ?? null,
     export_error: counters?.exportError ?? null,
     implausible_amounts: (counters?.implausible ?? []).map(

@@ -107,6 +107,14 @@ function describeLoss({ store, lostFrom }: Loss): string {
     : `The bucket for raw events was emptied or replaced. Raw events exported before ${at} are missing. Resume counting to continue without them.`;
 }
 
+function describeLost(applicationId: string, unknownEvents: number): string {
+  const parked =
+    unknownEvents === 0
+      ? 'Events of devices that it does not know are parked'
+      : `${count(unknownEvents)} events of devices that it does not know are parked`;
+  return `A counter has lost what it stored. ${parked}, until the application is restored: npm run restore -- --application ${applicationId}.`;
+}
+
 /**
  * The problems of an application's event processing. `filed` is the number of its messages that were filed in R2, `losses` what stores have
  * lost of it.
@@ -128,6 +136,10 @@ export function findApplicationProblems(
   const isKnown = losses.some(({ store }) => store === 'database');
   return [
     ...left,
+    // As long as counting has stopped, the first thing to do is to resume it.
+    counters.isLost && (!counters.hasGap || counters.unknownEvents > 0)
+      ? describeLost(health.applicationId, counters.unknownEvents)
+      : [],
     counters.hasGap && !isKnown
       ? 'Counting has stopped: the database or counting was restored to an earlier time, or lost what it stored. Resume it.'
       : [],

@@ -44,6 +44,7 @@ export {
 } from './outbox-part.ts';
 export {
   applicationIdOf,
+  deleteParkedOfUnknown,
   eraseParked,
   PARK_REASON,
   type Parked,

@@ -1,6 +1,7 @@
 import { and, eq, gt, not, sql } from 'drizzle-orm';
 import type { LoggedEvent } from '#catalogue';
 import {
+  applications,
   columnList,
   type Database,
   hasRow,
@@ -55,7 +56,10 @@ const MAX_PARAMETER_CHARACTERS = 1_000_000;
 /** A reason may name every fault of a message. */
 const MAX_REASON_CHARACTERS = 1_000;
 
-/** Stores what could not be counted, with the reason. Idempotent. */
+/**
+ * Stores what could not be counted, with the reason. Idempotent. Late events of a deleted application, whose counters know nothing any more, are
+ * left out.
+ */
 export function parkStatements(
   db: D1Database,
   parked: readonly Parked[],
@@ -85,8 +89,9 @@ export function parkStatements(
       toStatement(
         db,
         sql`INSERT INTO ${parkedMessages} (${columnList(PARKED_COLUMNS)})
-          SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${now}
-          FROM json_each(${parameter}) WHERE true ON CONFLICT DO NOTHING`,
+          SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${now} FROM json_each(${parameter})
+          WHERE value ->> 3 <> ${PARK_REASON.unknownDevice}
+            OR EXISTS (SELECT 1 FROM ${applications} WHERE ${applications.id} = value ->> 1) ON CONFLICT DO NOTHING`,
       ),
     ),
   ];
@@ -112,6 +117,8 @@ export const PARK_REASON = {
   undelivered: 'could not be delivered to the log: every attempt failed',
   unlogged: 'could not be written to the log',
   uncounted: 'could not be counted',
+  unknownDevice:
+    'this counter does not know the device, because what it stored was lost: restore the application, which counts the event',
   refused: 'counted, but the database refused to add these sums to the reports',
   newer: 'counted by a newer release, which alone can add these sums to the reports',
 } as const;
@@ -120,12 +127,21 @@ export const PARK_REASON = {
  * Parks an event that is already in the log, under its own id with another prefix, so that it can be found again. The stored body is a
  * message that can be sent again, in which the event has a new id, because the log would take the original id for a redelivery.
  */
-export function toParkedEvent(event: LoggedEvent): Parked {
+export function toParkedEvent(event: LoggedEvent, reason: string = PARK_REASON.uncounted): Parked {
   const message = { v: 1, events: [{ ...event, id: newId('evt') }] };
   return {
     id: event.id.replace('evt_', 'prk_'),
     applicationId: event.application_id,
     body: JSON.stringify(message),
-    reason: PARK_REASON.uncounted,
+    reason,
   };
 }
+
+/** Deletes what is parked of an application because a counter does not know the devices: once it is restored, those events are counted. */
+export const deleteParkedOfUnknown = (db: Database, owner: string) =>
+  [
+    db.delete(parkedMessages).where(and(eq(applicationId, owner), eq(reason, PARK_REASON.unknownDevice))),
+    db
+      .delete(parkedChunks)
+      .where(and(eq(parkedChunks.applicationId, owner), not(hasRow(parkedMessages, eq(id, messageId))))),
+  ] as const;

@@ -13,7 +13,7 @@ import {
 import { AppError, unavailable } from '#http';
 import { logError } from '#lib/log';
 import { readParkedSums, type SumRows, sumStatement } from './outbox-part.ts';
-import { wholeBody } from './park.ts';
+import { PARK_REASON, wholeBody } from './park.ts';
 import { sendWithRetry } from './send/send-with-retry.ts';
 
 /** A parked message in the API's format. */
@@ -62,12 +62,24 @@ async function getParked({ db, team }: Caller, id: string): Promise<ParkedMessag
   return row;
 }
 
+/** Throws for an event that only a restore can count. It is in the raw event files, whatever is done about the message. */
+function requireKnownDevice({ reason }: ParkedMessage): void {
+  if (reason === PARK_REASON.unknownDevice) {
+    throw new AppError(
+      'conflict',
+      'The counter of this event has lost what it stored. Restore the application: npm run restore -- --application <id>',
+    );
+  }
+}
+
 /** The name of a message in the audit log. */
 const subjectOf = ({ id, reason }: ParkedMessage) => `${id}: ${reason}`.slice(0, 200);
 
-/** Throws `not_found` for another team's message, and for one that is no longer parked. */
+/** Throws `not_found` for another team's message, and for one that is no longer parked, and `conflict` for one that only a restore can count. */
 export async function discardParked(caller: Caller, id: string): Promise<void> {
-  await removeParked(caller, await getParked(caller, id), 'parked_message.discarded');
+  const message = await getParked(caller, id);
+  requireKnownDevice(message);
+  await removeParked(caller, message, 'parked_message.discarded');
 }
 
 /**
@@ -82,6 +94,7 @@ export async function replayParked(
   id: string,
 ): Promise<void> {
   const message = await getParked(caller, id);
+  requireKnownDevice(message);
   if (message.body === '') throw new AppError('conflict', 'This message is empty and can only be discarded');
   const body: unknown = JSON.parse(message.body);
   const sums = readParkedSums(body);

@@ -30,10 +30,10 @@ export type IgnoredReason = 'test event' | 'sent with a revoked token' | 'its de
  */
 export function reasonToIgnore(
   event: DeviceEvent,
-  device: { test: boolean } | undefined,
+  device: { test: boolean } | 'erased',
   revokedAt: number | undefined,
 ): IgnoredReason | null {
-  if (!device) return 'its device was erased';
+  if (device === 'erased') return 'its device was erased';
   if (event.test || device.test) return 'test event';
   if (revokedAt === undefined || event.received_at < revokedAt || !isSent(event)) return null;
   return 'sent with a revoked token';

@@ -17,7 +17,7 @@ afterEach(() => {
 const WELL: CounterHealth = {
   ...{ pending: 0, oldestPendingAt: null, countedThrough: NOW, lastAppendedAt: null, slowestMs: null },
   ...{ outbox: 0, sequence: 0, flushError: null, appendError: null, hasGap: false, exportError: null },
-  ...{ devices: 0, hotEvents: 0, bytes: 0, implausible: [] },
+  ...{ devices: 0, isLost: false, unknownEvents: 0, hotEvents: 0, bytes: 0, implausible: [] },
 };
 
 const emptyQueue = { metrics: () => Promise.resolve({}) } as unknown as Queue;

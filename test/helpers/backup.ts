@@ -1,7 +1,8 @@
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import type { RestoreProgress } from '#backup';
 import { beginRestoreSql } from '#backup/begin';
-import { countersOf } from '#counting';
+import { counterOf, countersOf } from '#counting';
 import { emptyStores } from './empty-stores.ts';
 import type { TestWorker } from './worker.ts';
 
@@ -31,9 +32,18 @@ export async function loseAllButBucket(
   for (const [key, bytes] of objects) await env.RAW_EVENTS.put(key, bytes);
 }
 
+/** Loses everything that one counter stored. */
+export async function loseCounter(applicationId: string, shard = 0): Promise<void> {
+  const stub = counterOf(env, applicationId, shard) as unknown as DurableObjectStub<undefined>;
+  await runInDurableObject(stub, (_, { storage }) => storage.deleteAll());
+  await evictDurableObject(stub);
+}
+
 /** Begins a restore as the command line does. Returns its secret, and whether the database accepted it. */
-export async function beginRestore(): Promise<{ secret: string; begun: boolean }> {
-  const { statements, secret } = await beginRestoreSql(Date.now());
+export async function beginRestore(
+  applicationId: string | null = null,
+): Promise<{ secret: string; begun: boolean }> {
+  const { statements, secret } = await beginRestoreSql(Date.now(), applicationId);
   const results = await env.DB.batch(statements.split(';\n').map((sql) => env.DB.prepare(sql)));
   return { secret, begun: (results.at(-1)?.results ?? []).length > 0 };
 }
@@ -46,9 +56,12 @@ export const askRestore = (worker: TestWorker, secret: string, body: object = {}
     body: JSON.stringify(body),
   });
 
-/** Restores everything from the bucket. */
-export async function restoreAll(worker: TestWorker): Promise<RestoreProgress> {
-  const { secret } = await beginRestore();
+/** Restores everything from the bucket, or one application of a deployment that goes on. */
+export async function restoreAll(
+  worker: TestWorker,
+  applicationId: string | null = null,
+): Promise<RestoreProgress> {
+  const { secret } = await beginRestore(applicationId);
   for (;;) {
     const answer = await askRestore(worker, secret);
     const progress: RestoreProgress = await answer.json();

@@ -56,7 +56,7 @@ export function tally(
   for (const event of events) {
     const own = isOfDevice(event) ? event : null;
     const device = own ? deviceNamed(own) : undefined;
-    if (own && reasonToIgnore(own, device, revokedTokens.get(own.token_id ?? ''))) continue;
+    if (own && reasonToIgnore(own, device ?? 'erased', revokedTokens.get(own.token_id ?? ''))) continue;
     run.count(event, device);
   }
   const after = [...running.values()].map(({ stored, device }) => device.toState(stored));

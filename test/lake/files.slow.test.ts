@@ -145,7 +145,7 @@ it('reads no further once it has enough files', async () => {
       yield days(from);
     }
   }
-  expect(await writeFiles(new MemoryBucket(), SOURCE, slices(), 15)).toHaveLength(20);
+  expect(await writeFiles(new MemoryBucket(), SOURCE, slices(), { maxFiles: 15 })).toHaveLength(20);
   expect(read).toBe(2);
 });
 

@@ -67,7 +67,13 @@ it.each([1, 3])('notices a counter that has lost its storage after %i writes', a
   expect(await impressionsOf(tenant)).toBe(writes);
   expect(await resume(tenant)).toMatchObject({ counters: 1, missing_parts: writes });
   expect(await impressionsOf(tenant)).toBe(writes + 1);
-  expect(await healthOf(tenant)).toMatchObject({ status: 'ok' });
+  // Resuming brings nothing back: Health says so until the application is restored.
+  expect(await healthOf(tenant)).toMatchObject({
+    status: 'degraded',
+    applications: [
+      { needs_resume: false, needs_restore: true, problems: [expect.stringContaining('--application')] },
+    ],
+  });
   await countAd(tenant, next);
   expect(await impressionsOf(tenant)).toBe(writes + 2);
 });

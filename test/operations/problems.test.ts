@@ -47,6 +47,8 @@ const counters = (changes: Partial<Counters> = {}): Counters => ({
   hasGap: false,
   exportError: null,
   devices: 0,
+  isLost: false,
+  unknownEvents: 0,
   hotEvents: 0,
   bytes: 1e6,
   implausible: [],

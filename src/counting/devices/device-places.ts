@@ -3,6 +3,7 @@ import { DEVICE_DIMENSIONS, isOfDevice, type LoggedEvent, SEGMENT, type Segment 
 import type { Placed, StoredEvent } from '#lake';
 import { devices } from '../schema.ts';
 import { type ObjectStore, toParameters } from '../store.ts';
+import { findErased } from './unknown-devices.ts';
 
 type SegmentRow = [id: string, segment: string | null];
 
@@ -26,7 +27,7 @@ export class DevicePlaces {
 
   /**
    * Adds what events tell of their devices and leaves out events of erased devices. Changes the events. An event of a creative has
-   * its own and stays unchanged.
+   * its own and stays unchanged, and so does one of a device that is unknown.
    */
   addTo(events: readonly StoredEvent[]): StoredEvent[] {
     this.lookUp(events);
@@ -58,7 +59,8 @@ export class DevicePlaces {
         wanted.delete(id);
       }
     }
-    for (const id of wanted) this.known.set(id, null);
+    const erased = findErased(this.store, wanted);
+    for (const id of wanted) this.known.set(id, erased.has(id) ? null : {});
   }
 
   /** `text` is a segment as JSON. */

@@ -125,6 +125,12 @@ export function insertAliasesOf(store: ObjectStore, ids: Iterable<string>): void
   }
 }
 
+/** Adds the aliases of all devices, unless another device has them. Call it in a transaction. */
+export function insertAllAliases(store: ObjectStore): void {
+  store.run(sql`INSERT INTO ${aliases} SELECT ${devices.description} ->> 'alias', ${devices.id} FROM ${devices}
+    WHERE ${devices.description} ->> 'alias' IS NOT NULL ORDER BY ${devices.id} ON CONFLICT DO NOTHING`);
+}
+
 /** Deletes what identifies a device: see `anonymiseCounted`. Returns whether the device existed. No run may be in progress: see `RunScheduler.betweenRuns`. Call it in a transaction. */
 export function deleteDevice(store: ObjectStore, id: string): boolean {
   const found = findById(store, id);

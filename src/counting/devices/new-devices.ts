@@ -1,6 +1,7 @@
 import { inArray, sql } from 'drizzle-orm';
 import { columnNames, pagesOf, type TableRow } from '#db';
 import { type Bucket, type StoredEvent, writeParts } from '#lake';
+import { progressOf } from '../log.ts';
 import { devices } from '../schema.ts';
 import { type ObjectStore, toParameters } from '../store.ts';
 
@@ -12,7 +13,8 @@ export const newDevicesPrefix = (applicationId: string, shard: number) =>
   `snapshots/new-devices/${applicationId}/${shard}/`;
 
 /** The number in a key; those of ranges after a snapshot are larger than its `countedBatch`. */
-export const batchOfNewDevices = (key: string): number => Number(/\/(\d+)\/[^/]+$/.exec(key)?.[1] ?? 0);
+export const batchOfNewDevices = (key: string): number =>
+  Number(/\/(\d+)(?:-\d+)?\/[^/]+$/.exec(key)?.[1] ?? 0);
 
 /** The devices whose installs are among some events. */
 export class NewDevices {
@@ -34,7 +36,10 @@ export class NewDevices {
     batch: number,
   ): Promise<void> {
     if (this.ids.size === 0) return;
-    const prefix = `${newDevicesPrefix(applicationId, shard)}${batch}`;
+    // A counter that has lost what it stored numbers its batches anew, and must not replace what it wrote before.
+    const { lostAt } = progressOf(store);
+    const again = lostAt === null ? '' : `-${lostAt}`;
+    const prefix = `${newDevicesPrefix(applicationId, shard)}${batch}${again}`;
     await writeParts(bucket, prefix, 'devices', { columns: columnNames(devices), rows: this.rows(store) });
   }
 

@@ -1,4 +1,5 @@
 import { deleteDevice } from '../devices/devices.ts';
+import { noteErased } from '../devices/unknown-devices.ts';
 import { eraseTransactionsOf } from '../keys/transaction-book.ts';
 import type { ObjectStore } from '../store.ts';
 import { eraseFromFiles } from './file-erasures.ts';
@@ -11,8 +12,10 @@ export function eraseDevice(
   store: ObjectStore,
   { id, erasedName }: { id: string; erasedName: string },
   clickEventId: string | null,
+  now: number,
 ): { found: boolean; events: number; told: string[] } {
   const found = deleteDevice(store, id);
+  noteErased(store, [id], now);
   const events = blankEvents(store, id);
   eraseFromFiles(store, id, clickEventId);
   const told = eraseTransactionsOf(store, id, erasedName);

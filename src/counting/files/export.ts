@@ -1,4 +1,4 @@
-import { asc, gt, lte, sql } from 'drizzle-orm';
+import { and, asc, gt, lte, sql } from 'drizzle-orm';
 import type { FileEntry, StoredEvent } from '#lake';
 import { DevicePlaces } from '../devices/device-places.ts';
 import { isTakenOver } from '../keys/shared-transactions.ts';
@@ -114,12 +114,16 @@ export function confirmRange(
   if (progressOf(store).exportBatch !== last) return;
   addFiles(store, entries, { exportedAt: now, throughBatch: through });
   eraseFromNewFiles(store, entries, last);
-  dropThrough(store, through);
+  dropBetween(store, 0, through);
   store.update(progress).set({ exportBatch: 0 }).run();
 }
 
-/** Removes the batches of the log up to one, whose events are counted and in files. Call it in a transaction. */
-export function dropThrough(store: ObjectStore, batch: number): void {
-  store.delete(log).where(lte(log.batch, batch)).run();
-  store.delete(logOutcomes).where(lte(logOutcomes.batch, batch)).run();
+/** Removes the batches of the log after one and through another, whose events are counted and in files. Call it in a transaction. */
+export function dropBetween(store: ObjectStore, after: number, through: number): void {
+  for (const table of [log, logOutcomes]) {
+    store
+      .delete(table)
+      .where(and(gt(table.batch, after), lte(table.batch, through)))
+      .run();
+  }
 }

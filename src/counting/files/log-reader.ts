@@ -1,6 +1,7 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import {
   type DeviceEvent,
+  deviceIdIn,
   EVENT_DIMENSIONS,
   isOfDevice,
   keepsKeys,
@@ -10,10 +11,11 @@ import {
 import { isAmong } from '#db';
 import { type CountingResult, type EventFilter, matches, type StoredEvent } from '#lake';
 import { idAfter, idToBytes } from '#lib/ids';
-import { reasonToIgnore } from '#rollup';
+import { PARK_REASON, reasonToIgnore } from '#rollup';
 import type { AppendedStatus, EventOutcome, LogPage } from '../api.ts';
 import { withPlaces } from '../devices/device-places.ts';
 import { findKnown } from '../devices/devices.ts';
+import { isErased } from '../devices/unknown-devices.ts';
 import { hexOfText } from '../keys/hashed-rows.ts';
 import { findPurchases } from '../keys/purchase-keys.ts';
 import { isTakenOver } from '../keys/shared-transactions.ts';
@@ -94,12 +96,13 @@ export function eventStatus(
   const [shown = null] = withPlaces(store, [event]);
   const { countedBatch, countedAt } = progressOf(store);
   const { appendedAt } = row;
-  // Events in the outbox are not in reports yet.
-  if (row.batch > countedBatch || appendedAt >= (oldestInOutbox(store) ?? Number.POSITIVE_INFINITY)) {
-    return { status: 'queued', appendedAt, event: shown };
-  }
+  const queued = { status: 'queued', appendedAt, event: shown } as const;
+  if (row.batch > countedBatch) return queued;
   const outcome = outcomesOf(store, [row.batch]).get(row.batch)?.[index];
   const result = outcome ? countingResultOf(store, event, outcome) : {};
+  // Events in the outbox are not in reports yet. That of an unknown device is nowhere else, and may wait for long.
+  const isWritten = appendedAt < (oldestInOutbox(store) ?? Number.POSITIVE_INFINITY);
+  if (!isWritten && result.reason !== PARK_REASON.unknownDevice) return queued;
   return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, result };
 }
 
@@ -109,19 +112,25 @@ export function countingResultOf(
   event: LoggedEvent,
   outcome: EventOutcome,
 ): CountingResult {
+  const id = deviceIdIn(event);
+  if (id === '') return { outcome };
+  const device = findKnown(store, [id]).get(id);
+  if (outcome === 'parked') {
+    const isUnknown = !device && !isErased(store, id);
+    return isUnknown ? { outcome, reason: PARK_REASON.unknownDevice } : { outcome };
+  }
   if (!isOfDevice(event)) return { outcome };
   if (outcome === 'duplicate') {
     const first = firstPurchase(store, event);
     return first ? { outcome, duplicate_of: first } : { outcome };
   }
-  if (outcome !== 'ignored') return { outcome };
-  const device = findKnown(store, [event.device_id]).get(event.device_id);
   const revoked = store
     .select({ at: revokedTokens.revokedAt })
     .from(revokedTokens)
     .where(eq(revokedTokens.tokenId, event.token_id ?? ''))
     .get();
-  const reason = reasonToIgnore(event, device, revoked?.at);
+  const isTest = !device && event.test === true && !isErased(store, event.device_id);
+  const reason = isTest ? 'test event' : reasonToIgnore(event, device ?? 'erased', revoked?.at);
   return reason ? { outcome, reason } : { outcome };
 }
 

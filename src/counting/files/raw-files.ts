@@ -2,6 +2,7 @@ import { type Bucket, mergeFiles, missingAmong, rewriteSince, rewriteWithout, wr
 import type { MissingFiles } from '../api.ts';
 import { NewDevices } from '../devices/new-devices.ts';
 import { isolateMemory } from '../isolate-memory.ts';
+import { progressOf } from '../log.ts';
 import { backoffMs } from '../retry.ts';
 import type { ObjectStore } from '../store.ts';
 import { confirmRange, eventsThrough, exportDueAt, hotEventsIn, takeRange } from './export.ts';
@@ -160,8 +161,11 @@ export class RawFiles {
         yield events;
       }
     }
+    // Events that are counted after a restore were exported before, as parked, and may be the first of their files.
+    const revision = Math.floor((progressOf(store()).restoredAt ?? 0) / 1_000);
+    const options = { maxFiles: MAX_FILES_PER_EXPORT, revision };
     const entries = await isolateMemory.use(wanted, () =>
-      writeFiles(this.notingBucket(), source(), arrived.noteIn(slices()), MAX_FILES_PER_EXPORT),
+      writeFiles(this.notingBucket(), source(), arrived.noteIn(slices()), options),
     );
     await arrived.write(this.around.bucket(), store(), source(), range.through);
     transaction(() => confirmRange(store(), range, entries, Date.now()));

@@ -13,10 +13,11 @@ import {
 import { type FileEntry, mayHoldId, type StoredDeviceEvent, type StoredEvent } from '#lake';
 import { idTime } from '#lib/ids';
 import { consentIn } from '#networks';
-import { firstTimes } from '#rollup';
+import { firstTimes, PARK_REASON } from '#rollup';
 import type { NewDevice } from '../api.ts';
 import { findCounted } from '../devices/device-pages.ts';
 import { findKnown, insertDevice } from '../devices/devices.ts';
+import { findErased } from '../devices/unknown-devices.ts';
 import { erasures } from '../schema.ts';
 import { type ObjectStore, toParameters } from '../store.ts';
 import { addErasures } from './file-erasures.ts';
@@ -30,7 +31,7 @@ export function createMissing(store: ObjectStore, events: readonly StoredEvent[]
     (event) => event.device_id,
   );
   const known = findKnown(store, byDevice.keys());
-  const erased = erasedAmong(store, byDevice.keys());
+  const erased = findErased(store, byDevice.keys());
   for (const [id, own] of byDevice) {
     const first = own.find(({ type }) => type === 'install') ?? own[0];
     if (first && !known.has(id) && !erased.has(id)) insertDevice(store, null, deviceOf(first));
@@ -105,6 +106,20 @@ export function uncountedOf(
     if (isOfDevice(event) && event.type === 'install') return !isInstalled(event.device_id);
     return idTime(event.id) >= since;
   });
+}
+
+/** The events that were parked because the counter had lost what it knew of their devices, except those of erased ones. */
+export function parkedAsUnknown(store: ObjectStore, events: readonly StoredEvent[]): StoredEvent[] {
+  const parked = events.filter(
+    ({ outcome, reason }) => outcome === 'parked' && reason === PARK_REASON.unknownDevice,
+  );
+  const erased = findErased(
+    store,
+    parked.flatMap((event) => (isOfDevice(event) ? [event.device_id] : [])),
+  );
+  return parked
+    .filter((event) => !isOfDevice(event) || !erased.has(event.device_id))
+    .map(({ outcome: _, reason: __, ...event }) => event as StoredEvent);
 }
 
 /** Records what is erased and may still be in a file that is listed again. Call it in a transaction. */

@@ -12,6 +12,7 @@ import {
   sumsIn,
 } from '#rollup';
 import { applyPages } from '../devices/page-writer.ts';
+import { noteLost } from '../devices/unknown-devices.ts';
 import { progressOf } from '../log.ts';
 import { discardUncommitted } from '../outbound/parts.ts';
 import { outbox, preparedWrites, progress } from '../schema.ts';
@@ -119,7 +120,10 @@ export async function flushNext(
   const part = await readPart(source, name, next.payload);
   if (next.sequence === 1 && !hasStarted(store)) {
     const applied = await readApplied(db, counter);
-    if (applied > 0) throw new SequenceGap(applied, 1);
+    if (applied > 0) {
+      noteLost(store, now);
+      throw new SequenceGap(applied, 1);
+    }
     noteStarted(store, now);
   }
   try {

@@ -1,6 +1,7 @@
 import { min, sql } from 'drizzle-orm';
 import { counterFlushes, database, excluded, isAmong, retryTransient } from '#db';
 import type { ClosedGap } from '../api.ts';
+import { noteLost } from '../devices/unknown-devices.ts';
 import { progressOf } from '../log.ts';
 import { outbox, progress } from '../schema.ts';
 import type { ObjectStore } from '../store.ts';
@@ -45,9 +46,15 @@ const nextToSend = (store: ObjectStore): number => nextSequence(store) ?? progre
 
 /**
  * Closes a `SequenceGap`, so that the database accepts the next part. If the database is behind, the parts that it lost go back to the outbox,
- * and its number moves past those that are no longer kept. If the counter is behind, it renumbers its parts. Safe to repeat.
+ * and its number moves past those that are no longer kept. If the counter is behind, it renumbers its parts, and has lost what it stored unless
+ * the database `isRestored`. Safe to repeat.
  */
-export async function closeGap(store: ObjectStore, db: D1Database, counter: string): Promise<ClosedGap> {
+export async function closeGap(
+  store: ObjectStore,
+  db: D1Database,
+  counter: string,
+  isRestored: boolean,
+): Promise<ClosedGap> {
   const none = { hadGap: false, missingParts: 0 };
   const next = nextToSend(store);
   const applied = await readApplied(db, counter);
@@ -57,6 +64,7 @@ export async function closeGap(store: ObjectStore, db: D1Database, counter: stri
   const isAdded = applied === next && nextSequence(store) !== null && (next > 1 || hasStarted(store));
   if (applied === next - 1 || isAdded) return none;
   if (applied >= next) {
+    if (!isRestored) noteLost(store, Date.now());
     renumber(store, applied + 1 - next);
     return { hadGap: true, missingParts: applied + 1 - next };
   }

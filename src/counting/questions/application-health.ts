@@ -82,6 +82,8 @@ const addHealth = (left: CounterHealth, right: CounterHealth): CounterHealth => 
   hasGap: left.hasGap || right.hasGap,
   exportError: left.exportError ?? right.exportError,
   devices: left.devices + right.devices,
+  isLost: left.isLost || right.isLost,
+  unknownEvents: left.unknownEvents + right.unknownEvents,
   hotEvents: left.hotEvents + right.hotEvents,
   bytes: Math.max(left.bytes, right.bytes),
   implausible: joinImplausible([...left.implausible, ...right.implausible]),

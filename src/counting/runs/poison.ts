@@ -30,6 +30,9 @@ export class BrokenDevicesError extends Error {
   }
 }
 
+/** A restored counter does not know some devices, which came after what it was restored from. They are created from their events. */
+export class UnknownDevicesError extends Error {}
+
 /** The ids of the events that cannot be counted. Each is counted alone, so that all of them are found at once. */
 export function* findPoison(
   store: ObjectStore,
@@ -73,7 +76,8 @@ function countAlone(event: LoggedEvent, known: KnownDevice | undefined): void {
   if (known === 'unreadable') throw new Error("the device's page can't be read");
   const device = known && new CountedDevice(known.loaded, new Journal());
   const own = isOfDevice(event) ? event : null;
-  if (own && (own.acquired_day !== device?.acquiredDay || reasonToIgnore(own, device, undefined))) return;
+  if (own && (!device || own.acquired_day !== device.acquiredDay || reasonToIgnore(own, device, undefined)))
+    return;
   const tally = new Tally({
     deviceNamed: () => undefined,
     isFirst: () => true,

@@ -38,6 +38,8 @@ export class RunScheduler {
   private wantedBatch = 0;
   /** Events of finished runs whose sums may still be in the outbox; null if unknown, because the object was restarted. */
   private unwritten: number | null = 0;
+  /** See `rebuild`. */
+  private rebuilds = false;
 
   constructor(around: SchedulerDependencies) {
     this.around = around;
@@ -138,6 +140,17 @@ export class RunScheduler {
     }
   }
 
+  /** Counts what waits through a batch, of which D1 and the destinations have everything: only the state of this counter is missing. */
+  async rebuild(target: number): Promise<void> {
+    await this.ended();
+    this.rebuilds = true;
+    try {
+      while (!this.isCounted(target)) await this.countNext();
+    } finally {
+      this.rebuilds = false;
+    }
+  }
+
   /** Waits for the current run, whether it succeeds or not. */
   async ended(): Promise<void> {
     await this.running?.catch(() => undefined);
@@ -183,10 +196,15 @@ export class RunScheduler {
     if (!isParquetLoaded()) await loadParquet();
     const known = this.around.outbound();
     // A run that waits for nothing begins at once.
-    const outbound = known instanceof Promise ? await known : known;
+    const rules = known instanceof Promise ? await known : known;
+    const { rebuilds } = this;
+    const outbound = rebuilds ? [] : rules;
     const wanted = Math.min(limits.weight, SMALL_RUN_BYTES + BYTES_PER_EVENT * this.waiting.events);
     const run = await isolateMemory.use(wanted, ({ bytes, renew }) =>
-      inTurns(nextRun(storage(), applicationId(), { ...limits, weight: bytes }, Date.now(), outbound), renew),
+      inTurns(
+        nextRun(storage(), applicationId(), { ...limits, weight: bytes }, Date.now(), { outbound, rebuilds }),
+        renew,
+      ),
     );
     // Those of earlier runs count until the outbox is empty: see `uncounted`.
     if (run !== null && this.unwritten !== null) this.unwritten += run.events;

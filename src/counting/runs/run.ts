@@ -1,11 +1,27 @@
 import { sql } from 'drizzle-orm';
-import { isOfDevice, type LoggedEvent, type OutboundRule, type SegmentBook } from '#catalogue';
+import {
+  type DeviceEvent,
+  deviceIdIn,
+  isOfDevice,
+  type LoggedEvent,
+  type OutboundRule,
+  type SegmentBook,
+} from '#catalogue';
+import { idTime } from '#lib/ids';
 import type { Steps } from '#lib/steps';
-import { type OutboxPart, type Parked, reasonToIgnore, Tally, toParkedEvent, toParts } from '#rollup';
+import {
+  type OutboxPart,
+  PARK_REASON,
+  type Parked,
+  reasonToIgnore,
+  Tally,
+  toParkedEvent,
+  toParts,
+} from '#rollup';
 import { AmountBook } from '../amounts/amount-book.ts';
 import type { EventOutcome } from '../api.ts';
 import type { CountedDevice } from '../devices/counted-devices.ts';
-import { findKnown } from '../devices/devices.ts';
+import { isErased, noteUnknownEvents } from '../devices/unknown-devices.ts';
 import { reduceEvents } from '../files/log-reader.ts';
 import { KeyBook, type KeyRange } from '../keys/key-book.ts';
 import { TransactionBook } from '../keys/transaction-book.ts';
@@ -16,7 +32,7 @@ import { KEY_WORDS } from '../pack.ts';
 import { logOutcomes, progress, revokedTokens } from '../schema.ts';
 import { openSegments, saveSegments } from '../segments.ts';
 import { type ObjectStore, openStore, toParameters } from '../store.ts';
-import { PoisonError } from './poison.ts';
+import { PoisonError, UnknownDevicesError } from './poison.ts';
 import { RunDevices } from './run-devices.ts';
 
 /** A run ends with the batch that reaches one of these limits. */
@@ -46,7 +62,12 @@ type Scope = {
   poison: Poison;
   /** The application's destinations. */
   outbound: readonly OutboundRule[];
+  /** Only the counter's own state is missing: what the events add to D1 is there. */
+  rebuilds: boolean;
 };
+
+/** As many events of unknown devices are listed in D1 per counter. All of them are in the raw event files. */
+const MAX_LISTED_UNKNOWN = 1_000;
 
 type RunEnding = { events: number; lastBatch: number };
 
@@ -70,8 +91,14 @@ export class Run {
   private readonly parked: Parked[] = [];
   private readonly revoked: ReadonlyMap<string, number>;
   private readonly segments: SegmentBook;
-  /** By batch: the devices of which it has events, but which are not known, or not as acquired on that day. */
-  private readonly unknown = new Map<number, Set<string>>();
+  private readonly rebuilds: boolean;
+  /** By batch: the devices of which it has events, but which were erased. */
+  private readonly erased = new Map<number, Set<string>>();
+  private readonly isErased = new Map<string, boolean>();
+  /** Events that were parked because their devices are unknown: since the last commit, and in all. */
+  private newUnknown = 0;
+  private allUnknown: number;
+  private readonly restoredAt: number;
   private storedSegments = 0;
   private readonly tally: Tally;
   private last = 0;
@@ -80,7 +107,7 @@ export class Run {
 
   private constructor(
     storage: DurableObjectStorage,
-    { applicationId, heads, poison, outbound }: Scope,
+    { applicationId, heads, poison, outbound, rebuilds }: Scope,
     book: KeyBook,
     now: number,
   ) {
@@ -90,6 +117,10 @@ export class Run {
     this.applicationId = applicationId;
     this.heads = heads;
     this.poison = poison;
+    this.rebuilds = rebuilds;
+    const { unknownEvents, restoredAt } = progressOf(store);
+    this.allUnknown = unknownEvents;
+    this.restoredAt = restoredAt ?? 0;
     this.book = book;
     this.devices = new RunDevices(store, applicationId);
     this.transactions = new TransactionBook(store, now);
@@ -178,9 +209,34 @@ export class Run {
     else this.outcomes.set(batch, { [index]: outcome });
   }
 
-  private noteUnknown(batch: number, deviceId: string): void {
-    const ids = this.unknown.get(batch) ?? new Set();
-    this.unknown.set(batch, ids.add(deviceId));
+  /** The outcome of an event whose device is not known, or not as acquired on that day. */
+  private leaveOut(batch: number, event: DeviceEvent): EventOutcome {
+    const { device_id: id } = event;
+    const erased = this.isErased.get(id) ?? isErased(this.store, id);
+    this.isErased.set(id, erased);
+    if (erased) {
+      this.erased.set(batch, (this.erased.get(batch) ?? new Set()).add(id));
+      return 'ignored';
+    }
+    if (event.test) return 'ignored';
+    if (idTime(id) < this.restoredAt) throw new UnknownDevicesError();
+    return this.parkUnknown(event);
+  }
+
+  /** Whether an event names a device that is neither known nor erased, as what stores tell may. */
+  private isOfUnknown(event: LoggedEvent): boolean {
+    const id = deviceIdIn(event);
+    if (id === '' || !('acquired_day' in event) || event.acquired_day === undefined) return false;
+    if (idTime(id) < this.restoredAt || this.devices.named(id, event.acquired_day)) return false;
+    return !isErased(this.store, id);
+  }
+
+  private parkUnknown(event: LoggedEvent): EventOutcome {
+    this.newUnknown++;
+    this.allUnknown++;
+    if (this.allUnknown <= MAX_LISTED_UNKNOWN)
+      this.parked.push(toParkedEvent(event, PARK_REASON.unknownDevice));
+    return 'parked';
   }
 
   /** Returns undefined for an event that was counted. */
@@ -199,10 +255,10 @@ export class Run {
       this.parked.push(toParkedEvent(event));
       return 'parked';
     }
+    if (!own && this.isOfUnknown(event)) return this.parkUnknown(event);
     if (own) {
-      const revokedAt = this.revoked.get(own.token_id ?? '');
-      if (!device) this.noteUnknown(batch, own.device_id);
-      if (reasonToIgnore(own, device, revokedAt)) return 'ignored';
+      if (!device) return this.leaveOut(batch, own);
+      if (reasonToIgnore(own, device, this.revoked.get(own.token_id ?? ''))) return 'ignored';
     }
     if (!this.book.take(keys, event.id)) return 'duplicate';
     // Destinations are not told of them.
@@ -231,7 +287,7 @@ export class Run {
     yield* this.devices.eachChange((payload) =>
       prepareWrite(store, { run, kind: 'devices', payload, oldestAt }),
     );
-    for (const part of this.sums()) {
+    for (const part of this.rebuilds ? [] : this.sums()) {
       prepareWrite(store, { run, kind: 'sums', payload: JSON.stringify(part), oldestAt });
       yield;
     }
@@ -242,13 +298,15 @@ export class Run {
       this.amounts.save(now);
       this.saveOutcomes();
       this.reduceErased();
+      noteUnknownEvents(store, this.newUnknown, now);
       this.saveSegments();
       replaceSums(store, run);
       store.update(progress).set({ countedBatch: this.last, countedAt: now, run }).run();
       if (then === 'ends') publishSums(store);
     });
     this.outcomes.clear();
-    this.unknown.clear();
+    this.erased.clear();
+    this.newUnknown = 0;
     this.devices.unload();
     yield;
     yield* applyDevices(storage, store);
@@ -273,11 +331,7 @@ export class Run {
 
   /** Reduces what was sent by devices after their erasure to what recognises it. */
   private reduceErased(): void {
-    const known = findKnown(this.store, new Set([...this.unknown.values()].flatMap((ids) => [...ids])));
-    for (const [batch, ids] of this.unknown) {
-      const erased = new Set([...ids].filter((id) => !known.has(id)));
-      if (erased.size > 0) reduceEvents(this.store, batch, erased);
-    }
+    for (const [batch, ids] of this.erased) reduceEvents(this.store, batch, ids);
   }
 
   private saveSegments(): void {

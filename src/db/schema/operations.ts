@@ -26,7 +26,7 @@ export const storeLosses = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.store] })],
 );
 
-/** The restore of this deployment from a bucket: at most one row. Times are epoch milliseconds. */
+/** Restores from a bucket: of this deployment, and of one of its applications, at most one row each. Times are epoch milliseconds. */
 export const restores = sqliteTable('restores', {
   id: integer().primaryKey(),
   /** SHA-256 of the secret with which the command line continues it, hex. */
@@ -40,6 +40,8 @@ export const restores = sqliteTable('restores', {
   summary: text().notNull().default('{}'),
   /** Null while it is not complete. */
   finishedAt: integer('finished_at'),
+  /** Null if all of the deployment is restored. */
+  applicationId: text('application_id'),
 });
 
 /**

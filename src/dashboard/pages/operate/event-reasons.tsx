@@ -9,6 +9,8 @@ const SENTENCES: Readonly<Record<IgnoredReason | (typeof PARK_REASON)[keyof type
   [PARK_REASON.undelivered]: 'It could not be stored for counting: every attempt failed. Replay it.',
   [PARK_REASON.unlogged]: 'It could not be stored for counting. Replay it.',
   [PARK_REASON.uncounted]: 'Counting it failed. The log of this service has the error.',
+  [PARK_REASON.unknownDevice]:
+    'The service has lost what it knew of its device. Restore the application from the bucket: the event is then counted.',
   [PARK_REASON.refused]:
     'It was counted, but the database refused to add its sums to the reports. Replay it.',
   [PARK_REASON.newer]:

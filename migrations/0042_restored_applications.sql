@@ -1,0 +1,1 @@
+ALTER TABLE `restores` ADD `application_id` text;
