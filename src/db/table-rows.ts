@@ -105,6 +105,7 @@ export const SETTINGS: readonly SQLiteTable[] = [
   schema.adsets,
   schema.campaigns,
   schema.costs,
+  schema.costColumns,
   schema.costNames,
   schema.exchangeRates,
   schema.reportedAdRevenue,

@@ -1,4 +1,5 @@
 import { not, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
 import { costs, type Database } from '#db';
@@ -62,7 +63,7 @@ function amountsOf(values: readonly CostValues[]): CostsSaved['amounts'] {
 /**
  * Stores ad spend, in one transaction. Rows of the same key add up. What they add up to overwrites the stored row of that key. It also replaces stored rows
  * that may be of the same money, whether uploaded or fetched by a connector, unless the upload has them too, so that a day uploaded first as a total
- * and then by country is not counted twice; `corrects` leaves these. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
+ * and then by country is not counted twice; `corrects` leaves these. `alongside` are statements of the same transaction. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
  * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones, for currencies that were not in force on it, and for amounts in two currencies
  * under one key. Idempotent.
  */
@@ -70,7 +71,7 @@ export async function saveCosts(
   caller: Caller,
   application: ApplicationRow,
   rows: Costs['rows'],
-  { corrects = false } = {},
+  { corrects = false, alongside = [] }: { corrects?: boolean; alongside?: BatchItem<'sqlite'>[] } = {},
 ): Promise<CostsSaved> {
   const { db, now } = caller;
   const tomorrow = addDays(dayIn(application.timezone, now), 1);
@@ -107,12 +108,13 @@ export async function saveCosts(
       insertCosts(db, { applicationId: application.id, connectorId: '' }, part, { now }),
     ),
     ...parts.map((part) => unmatchedStatement(db, application.id, part)),
+    ...alongside,
   ]);
   const replaced = results
     .slice(1, 1 + parts.length + forms.length)
     .reduce<number>((total, result) => total + (result as D1Result).meta.changes, 0);
   const unmatched = results
-    .slice(1 + 2 * parts.length + forms.length)
+    .slice(1 + 2 * parts.length + forms.length, 1 + 3 * parts.length + forms.length)
     .flatMap((result) => result as UnmatchedRow[]);
   const count = unmatched.reduce((total, row) => total + row.rows, 0);
   return {

@@ -1,8 +1,10 @@
 import Papa from 'papaparse';
 import type { Caller } from '#audit';
+import type { Database } from '#db';
 import { AppError, type Fault, toFaults } from '#http';
 import type { ApplicationRow } from '#teams';
 import type { CostFileSaved } from './answers.ts';
+import { hashOfHeadings, recallCostColumns, rememberCostColumns } from './cost-columns.ts';
 import { decodeCostFile } from './cost-files/decode.ts';
 import { type CostFileOptions, type ParsedCosts, parseCostFile } from './cost-files/read.ts';
 import { isOldWorkbook, isWorkbook, MAX_UNPACKED_MB, readWorkbook } from './cost-files/spreadsheet.ts';
@@ -55,9 +57,22 @@ export async function costFileText(file: Uint8Array): Promise<string> {
   return Papa.unparse(sheet.map((cells) => [...cells]));
 }
 
+/** Reads a file, and if nobody knows its headings, by the columns that were chosen for such headings. `headings` are those, else null. */
+async function readKnownColumns(
+  db: Database,
+  applicationId: string,
+  file: string | Uint8Array,
+  options: CostFileOptions,
+): Promise<{ parsed: ParsedCosts | Fault; headings: readonly string[] | null }> {
+  const unmapped = await readCostFile(file, { ...options, map: null });
+  const headings = ('rows' in unmapped && unmapped.unknownHeadings) || null;
+  const map = options.map ?? (headings && (await recallCostColumns(db, applicationId, headings)));
+  return { parsed: map ? await readCostFile(file, { ...options, map }) : unmapped, headings };
+}
+
 /**
  * Reads and stores a cost file, whichever way it arrives: whole, or not at all. Faults name the line of the file. Idempotent, as `saveCosts`
- * is.
+ * is. Columns that `options.map` names for headings that nobody knows are remembered for the application.
  */
 export async function saveCostFile(
   caller: Caller,
@@ -67,7 +82,8 @@ export async function saveCostFile(
 ): Promise<CostFileOutcome> {
   const refuse = (faults: readonly Fault[], unknownHeadings: readonly string[] | null = null) =>
     ({ saved: null, faults, unknownHeadings }) as const;
-  const parsed = await readCostFile(file, options);
+  const known = await readKnownColumns(caller.db, application.id, file, options);
+  const { parsed } = known;
   if (!('rows' in parsed)) return refuse([parsed]);
   const { format, network, rows, lines, read, skipped, faults } = parsed;
   if (faults.length > 0) return refuse(faults, parsed.unknownHeadings);
@@ -79,7 +95,12 @@ export async function saveCostFile(
   const checked = CostRows.safeParse({ rows });
   if (!checked.success) return refuse(faultsInFile(toFaults(checked.error), lines));
   try {
-    const saved = await saveCosts(caller, application, checked.data.rows);
+    const { headings } = known;
+    const remembered =
+      options.map && headings
+        ? [rememberCostColumns(caller, application.id, await hashOfHeadings(headings), options.map)]
+        : [];
+    const saved = await saveCosts(caller, application, checked.data.rows, { alongside: remembered });
     return { saved: { ...saved, read, skipped, format, network }, faults: null };
   } catch (error) {
     if (!(error instanceof AppError) || error.details.length === 0) throw error;

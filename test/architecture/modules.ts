@@ -168,7 +168,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   money: {
     imports: ['audit', 'catalogue', 'db', 'http', 'lake', 'lib', 'networks', 'teams'],
-    owns: ['cost_names', 'costs', 'exchange_rates'],
+    owns: ['cost_columns', 'cost_names', 'costs', 'exchange_rates'],
     reads: ['adsets', 'applications', 'campaigns', 'creatives', 'external_ids'],
   },
   notes: {

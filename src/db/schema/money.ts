@@ -59,6 +59,20 @@ export const costNames = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.campaign, table.adset, table.creative] })],
 );
 
+/** Which column is which in cost files whose headings no format knows, as people chose for such files. */
+export const costColumns = sqliteTable(
+  'cost_columns',
+  {
+    applicationId: text('application_id').notNull(),
+    /** A hash of the headings. */
+    headings: text().notNull(),
+    /** JSON: the heading of each field. */
+    map: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.applicationId, table.headings] })],
+);
+
 /** `units` of `currency` were worth `worth` of `base` on that day. Both are decimal text, as published. */
 export const exchangeRates = sqliteTable(
   'exchange_rates',

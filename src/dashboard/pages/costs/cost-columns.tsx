@@ -1,8 +1,5 @@
-import { getCookie } from 'hono/cookie';
 import type { CostMap } from '#money';
 import { Field } from '../../forms/field.tsx';
-import { keepChoice } from '../../shell/cookies.ts';
-import type { DashboardContext } from '../../shell/page-record.ts';
 import { Card } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 
@@ -22,11 +19,6 @@ const FIELDS = [
   ['clicks', 'Clicks', false],
 ] as const;
 
-const COOKIE = 'cost_columns';
-/** A cookie has 4 KB. */
-const MAX_KEPT = 5;
-const MAX_CHARACTERS = 3_000;
-
 /** Which column is which, as chosen in the form; null if nothing was chosen. */
 export function readFormMap(fields: Readonly<Record<string, unknown>>): CostMap | null {
   const chosen = FIELDS.flatMap(([field]) => {
@@ -34,34 +26,6 @@ export function readFormMap(fields: Readonly<Record<string, unknown>>): CostMap 
     return typeof heading === 'string' && heading !== '' ? [[field, heading] as const] : [];
   });
   return chosen.length === 0 ? null : Object.fromEntries(chosen);
-}
-
-function keptMaps(c: DashboardContext): CostMap[] {
-  try {
-    const kept: unknown = JSON.parse(getCookie(c, COOKIE) ?? '[]');
-    return Array.isArray(kept) ? kept.flatMap((one) => readKept(one) ?? []) : [];
-  } catch {
-    return [];
-  }
-}
-
-function readKept(one: unknown): CostMap | null {
-  if (typeof one !== 'object' || one === null) return null;
-  return readFormMap(
-    Object.fromEntries(Object.entries(one).map(([field, heading]) => [`map_${field}`, heading])),
-  );
-}
-
-/** What was chosen before in this browser for a file of these headings; null if nothing was. */
-export const rememberedMap = (c: DashboardContext, headings: readonly string[]): CostMap | null =>
-  keptMaps(c).find((map) => Object.values(map).every((heading) => headings.includes(heading))) ?? null;
-
-/** Remembers in this browser which column is which, for the next files of these headings. */
-export function keepCostMap(c: DashboardContext, map: CostMap): void {
-  const others = keptMaps(c).filter((kept) => JSON.stringify(kept) !== JSON.stringify(map));
-  const maps = [map, ...others].slice(0, MAX_KEPT);
-  while (maps.length > 1 && encodeURIComponent(JSON.stringify(maps)).length > MAX_CHARACTERS) maps.pop();
-  keepChoice(c, COOKIE, JSON.stringify(maps), '/costs');
 }
 
 /** Asks which column of a refused file is which. The file is sent again with the answer. */
@@ -81,8 +45,8 @@ export const ColumnForm = ({
     <Card title="Which column is which?">
       <form method="post" action={`/costs${viewQuery(view)}`} enctype="multipart/form-data" class="stack">
         <p>
-          The headings are of no known export. What you choose is remembered in this browser for files with
-          the same headings.
+          The headings are of no known export. What you choose is remembered for all files of this application
+          with the same headings.
         </p>
         {FIELDS.map(([field, label, required]) => (
           <Field

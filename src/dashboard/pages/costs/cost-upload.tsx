@@ -6,7 +6,6 @@ import {
   COST_LANGUAGES,
   type CostFileSaved,
   type CostFormat,
-  type CostMap,
   costFileText,
   saveCostFile,
 } from '#money';
@@ -17,7 +16,7 @@ import type { DashboardContext } from '../../shell/page-record.ts';
 import { FormMenu, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
-import { keepCostMap, readFormMap, rememberedMap } from './cost-columns.tsx';
+import { readFormMap } from './cost-columns.tsx';
 
 const FAULTS_SHOWN = 10;
 const SKIPPED_SHOWN = 10;
@@ -171,19 +170,13 @@ export async function uploadCosts(c: DashboardContext, view: View): Promise<Resp
   const currency = typeof file_currency === 'string' ? file_currency.trim() : '';
   const bytes = file instanceof File && file.size > 0 ? new Uint8Array(await file.arrayBuffer()) : null;
   const chosen = readFormMap(fields);
-  const save = (map: CostMap | null) =>
-    saveCostFile(callerOf(c), view.application, bytes ?? text, {
-      ...{ currency: currency || view.application.currency, spread: spread === 'true', map },
-    });
-  let outcome = await save(chosen);
-  const unknown = outcome.faults === null ? null : outcome.unknownHeadings;
-  const remembered = chosen === null && unknown ? rememberedMap(c, unknown) : null;
-  if (remembered) outcome = await save(remembered);
+  const outcome = await saveCostFile(callerOf(c), view.application, bytes ?? text, {
+    ...{ currency: currency || view.application.currency, spread: spread === 'true', map: chosen },
+  });
   if (outcome.faults) {
     const { faults, unknownHeadings } = outcome;
     return { faults, text: bytes ? await costFileText(bytes) : text, unknownHeadings };
   }
-  if (chosen) keepCostMap(c, chosen);
   const { saved } = outcome;
   const stored = {
     stored: String(saved.rows),
