@@ -1,5 +1,3 @@
-import { composed } from './input/name-forms.ts';
-
 // Searches ignore case in every script. SQLite's `lower` only converts ASCII letters, so a search in SQL replaces the others that it needs.
 
 /** Letters that are not the upper case of their folded form: a dotted I, digraphs in title case, a final sigma, Greek letters with an iota, units. */
@@ -14,7 +12,7 @@ export const foldCase = (text: string): string => Array.from(text, foldLetter).j
 
 /** Whether a text contains another, in any case and form of Unicode. */
 export const containsText = (text: string, q: string): boolean =>
-  foldCase(composed(text)).includes(foldCase(composed(q)));
+  foldCase(text.normalize('NFC')).includes(foldCase(q.normalize('NFC')));
 
 /** The letters beyond ASCII that fold to a letter of a text, with that letter. */
 export function lettersFoldedTo(text: string): [letter: string, folded: string][] {

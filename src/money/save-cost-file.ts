@@ -4,7 +4,7 @@ import type { Database } from '#db';
 import { AppError, type Fault, toFaults } from '#http';
 import type { ApplicationRow } from '#teams';
 import type { CostFileSaved } from './answers.ts';
-import { hashOfHeadings, recallCostColumns, rememberCostColumns } from './cost-columns.ts';
+import { hashOfHeadings, recallCostColumns, rememberCostColumns } from './cost-files/remembered-columns.ts';
 import { decodeCostFile } from './cost-files/decode.ts';
 import { type CostFileOptions, type ParsedCosts, parseCostFile } from './cost-files/read.ts';
 import { isOldWorkbook, isWorkbook, MAX_UNPACKED_MB, readWorkbook } from './cost-files/spreadsheet.ts';

@@ -3,7 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch';
 import type { Caller } from '#audit';
 import { costColumns, type Database } from '#db';
 import { sha256Hex } from '#lib/crypto';
-import { type CostMap, plainHeading } from './cost-files/layout.ts';
+import { type CostMap, plainHeading } from './layout.ts';
 
 // Which column is which in files whose headings no format knows. One person says it once for an application.
 
