@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { counterOf, retryCall } from '#counting';
 import { adsets, campaigns, creatives, database, tokens } from '#db';
@@ -73,8 +73,9 @@ async function findRows(env: Env, { deviceId, tokenId }: TokenClaims, creativeId
       .select({
         name: creatives.name,
         deepLink: creatives.deepLink,
-        campaign: campaigns.name,
-        adset: adsets.name,
+        // In a batch, columns of one name would be one.
+        campaign: sql<string>`${campaigns.name}`.as('campaign'),
+        adset: sql<string>`${adsets.name}`.as('adset'),
       })
       .from(creatives)
       .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
