@@ -115,7 +115,8 @@ it.each(FAULTS.slice(0, 3))(
     vi.useFakeTimers({ toFake: ['Date'], now });
     const DB = fault();
     const minute = async (overrides: Partial<Env> = {}) => {
-      vi.setSystemTime((now += MINUTE));
+      now += MINUTE;
+      vi.setSystemTime(now);
       await service
         .scheduled(createScheduledController({ cron: '* * * * *' }), { ...env, ...overrides })
         .catch(() => undefined);

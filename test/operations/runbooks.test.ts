@@ -37,7 +37,7 @@ function sentences(): string[] {
           .replaceAll(/\$\{count[^}]*\}(?: \$\{messages[^}]*\})?/g, '2 messages are')
           .replaceAll('2 messages are messages', '2 messages')
           .replaceAll('2 messages are MB', '9 MB')
-          .replaceAll('${name}', 'The destination x')
+          .replaceAll(/\$\{name\}/g, 'The destination x')
           .replaceAll(/\$\{[^}]*\}/g, 'x'),
       ),
     ),
