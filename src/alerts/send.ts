@@ -25,7 +25,7 @@ type MailEnv = Env & { MAIL?: SendEmail };
 export const canMail = (env: Env): boolean =>
   (env as MailEnv).MAIL !== undefined && settingsOf(env).MAIL_FROM !== '';
 
-async function postToWebhook(env: Env, channel: Target, message: Message): Promise<void> {
+async function postToWebhook(env: Env, channel: Addressee, message: Message): Promise<void> {
   const target = await addressOf(channel, settingsOf(env).KEY_ENCRYPTION_SECRET);
   const fault = webhookFault(target);
   if (fault) throw new Error(`The address ${fault}`);
@@ -44,7 +44,7 @@ async function postToWebhook(env: Env, channel: Target, message: Message): Promi
 
 async function sendMail(
   env: MailEnv,
-  { target, origin }: Target,
+  { target, origin }: Addressee,
   subject: string,
   message: Message,
 ): Promise<void> {
@@ -59,10 +59,10 @@ async function sendMail(
   });
 }
 
-type Target = Pick<Channel, 'kind' | 'target' | 'encryptedTarget' | 'origin'>;
+type Addressee = Pick<Channel, 'kind' | 'target' | 'encryptedTarget' | 'origin'>;
 
 /** Sends a message to a channel. Throws if it is not accepted. */
-export const sendTo = (env: Env, channel: Target, subject: string, message: Message): Promise<void> =>
+export const sendTo = (env: Env, channel: Addressee, subject: string, message: Message): Promise<void> =>
   channel.kind === 'webhook'
     ? postToWebhook(env, channel, message)
     : sendMail(env, channel, subject, message);

@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm';
 import type { MiddlewareHandler } from 'hono';
 import { countUndelivered, deliveredThrough, readQueues } from '#counting';
+import { toStatement } from '#db';
 import type { AppContext, AppEnv } from '#http';
 import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
@@ -19,7 +21,7 @@ const ANSWER_MS = 10_000;
 /** Why the database does not respond; null if it does. */
 export async function databaseFault(env: Pick<Env, 'DB'>): Promise<'fails' | 'hangs' | null> {
   try {
-    await withTimeout(env.DB.prepare('SELECT 1').run(), PROBE_MS);
+    await withTimeout(toStatement(env.DB, sql`SELECT 1`).run(), PROBE_MS);
     return null;
   } catch (error) {
     logWarning('database does not respond', error);
