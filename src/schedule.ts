@@ -1,4 +1,4 @@
-import { composeDigests, encryptWebhooks, sendNotices, watchAlerts } from '#alerts';
+import { composeDigests, encryptWebhooks, sendNotices, watchAlerts, watchDatabase } from '#alerts';
 import { pruneClicks, pruneImpressions } from '#attribution';
 import { writeSnapshot } from '#backup';
 import { runDueConnectors } from '#connectors';
@@ -98,6 +98,7 @@ async function runMinute(env: Env, now: number): Promise<void> {
     'prune store notifications': pruneNotifications(env.DB, now),
     'prune share links': pruneShareLinks(database(env.DB), now),
     'watch stores': watchStores(env, now),
+    'watch database': watchDatabase(env, now),
     'tell counters of destinations': tellAllCounters(env),
   });
   // Checks run first, so that their findings are sent in the same run.

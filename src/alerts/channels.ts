@@ -145,7 +145,7 @@ export async function sendTestMessage(
 
 /** The URL or email address that messages are sent to. Throws an error that says what to do if another secret encrypted it. */
 export async function addressOf(
-  { target, encryptedTarget }: Channel,
+  { target, encryptedTarget }: Pick<Channel, 'target' | 'encryptedTarget'>,
   encryptionSecret: string,
 ): Promise<string> {
   if (encryptedTarget === null) return target;

@@ -36,3 +36,4 @@ export {
 } from './rule.ts';
 export { canMail, sendNotices } from './send.ts';
 export { composeDigests, watchAlerts } from './watch.ts';
+export { watchDatabase } from './watch-database.ts';

@@ -25,7 +25,7 @@ type MailEnv = Env & { MAIL?: SendEmail };
 export const canMail = (env: Env): boolean =>
   (env as MailEnv).MAIL !== undefined && settingsOf(env).MAIL_FROM !== '';
 
-async function postToWebhook(env: Env, channel: Channel, message: Message): Promise<void> {
+async function postToWebhook(env: Env, channel: Addressee, message: Message): Promise<void> {
   const target = await addressOf(channel, settingsOf(env).KEY_ENCRYPTION_SECRET);
   const fault = webhookFault(target);
   if (fault) throw new Error(`The address ${fault}`);
@@ -44,7 +44,7 @@ async function postToWebhook(env: Env, channel: Channel, message: Message): Prom
 
 async function sendMail(
   env: MailEnv,
-  { target, origin }: Channel,
+  { target, origin }: Addressee,
   subject: string,
   message: Message,
 ): Promise<void> {
@@ -59,14 +59,20 @@ async function sendMail(
   });
 }
 
+type Addressee = Pick<Channel, 'kind' | 'target' | 'encryptedTarget' | 'origin'>;
+
+/** Sends a message to a channel. Throws if it is not accepted. */
+export const sendTo = (env: Env, channel: Addressee, subject: string, message: Message): Promise<void> =>
+  channel.kind === 'webhook'
+    ? postToWebhook(env, channel, message)
+    : sendMail(env, channel, subject, message);
+
 const ofNotice = ({ channelId, id }: Notice) => and(eq(notices.channelId, channelId), eq(notices.id, id));
 
 async function deliver(env: Env, db: Database, channel: Channel, notice: Notice, now: number): Promise<void> {
   try {
     const message = Message.parse(JSON.parse(notice.body));
-    await (channel.kind === 'webhook'
-      ? postToWebhook(env, channel, message)
-      : sendMail(env, channel, notice.subject, message));
+    await sendTo(env, channel, notice.subject, message);
   } catch (error) {
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, 200);
     const failed = db.update(channels).set({ failure, failedAt: now }).where(eq(channels.id, channel.id));

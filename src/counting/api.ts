@@ -349,9 +349,9 @@ export interface CounterApi {
   /**
    * Continues after a gap between what this counter wrote and what the database has, as after restoring one of them: the parts that the
    * database lost and those that wait are added after the last one in the database. Without a gap, it only flushes. Waits up to 2 s; what is
-   * left is added in the background. `isRestored`: the database is known to have been restored. Otherwise, a counter that is behind it has lost what it stored.
+   * left is added in the background.
    */
-  resumeFlush(isRestored?: boolean): Promise<Resumed>;
+  resumeFlush(): Promise<Resumed>;
 
   /**
    * Counts what was appended before the call, writes it to D1 and exports it. Then does `work`, while this counter counts nothing, writes nothing

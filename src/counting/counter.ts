@@ -242,10 +242,10 @@ export class Counter extends RestoredCounter implements CounterApi {
     return this.outbound.ended();
   }
 
-  async resumeFlush(isRestored = false): Promise<Resumed> {
+  async resumeFlush(): Promise<Resumed> {
     // Wait for the current flush, whether it succeeds or not.
     await this.flusher.flush().catch(() => undefined);
-    const gap = await closeGap(this.store, this.db, this.name, isRestored);
+    const gap = await closeGap(this.store, this.db, this.name);
     if (gap.hadGap) {
       this.scheduler.noteRequeued();
       await this.flusher.flushBy(Date.now() + MAX_REPORT_WAIT_MS);

@@ -46,7 +46,7 @@ export abstract class RestoredCounter extends SharingCounter {
     });
     this.isRestoring = true;
     await this.flusher.ended();
-    await closeGap(this.store, this.db, this.name, false);
+    await closeGap(this.store, this.db, this.name);
     await this.whileStill(async () => undefined);
     await this.scheduler.ended();
     await this.flusher.ended();

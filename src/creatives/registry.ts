@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { database } from '#db';
+import { noteDatabase, noteTold, type RememberedChannels, type ToTell } from './deployment-memory.ts';
 import { getOrCreate, type MadeCreative, type Minted, undo, type WantedCreative } from './get-or-create.ts';
 import { keepMade, missingCreatives } from './made-creatives.ts';
 import { findStoredNames } from './stored-names.ts';
@@ -44,6 +45,15 @@ export class CreativeRegistry extends DurableObject<Env> {
     });
     this.last = made.catch(() => undefined);
     return made;
+  }
+
+  /** Of the deployment, not of an application: see `noteDatabase`. */
+  async noteDatabase(channels: RememberedChannels | null, now: number): Promise<ToTell | null> {
+    return noteDatabase(this.ctx.storage, channels, now);
+  }
+
+  async noteTold(state: ToTell['state'], ids: string[]): Promise<void> {
+    noteTold(this.ctx.storage, state, ids);
   }
 
   /** Clears its storage after its application was deleted. Idempotent. */

@@ -5,10 +5,15 @@ export const Liveness = z.object({ status: z.literal('ok') });
 
 const status = z.enum(['ok', 'degraded']);
 const problems = z.array(z.string()).meta({ description: 'What is wrong, as sentences.' });
+const runbooks = z.array(z.string()).meta({
+  description:
+    'For each problem, in the same order: the section of `docs/operations.md` that says what to do.',
+});
 
 export const Health = z.object({
   status,
   problems,
+  runbooks,
   database_ms: z.int().meta({ description: 'The response time of the database.' }),
   database_bytes: z.int().meta({ description: 'The size of the database, which can hold 10 GB.' }),
   scheduled_at: time().nullable().meta({
@@ -32,6 +37,7 @@ export const Health = z.object({
       application_id: z.string(),
       status,
       problems,
+      runbooks,
       pending_events: z.int().nullable().meta({ description: 'Null if counting did not respond.' }),
       pending_for_ms: z.int().nullable(),
       delayed_events: z.int().meta({
@@ -105,6 +111,15 @@ export const Health = z.object({
     .meta({ description: 'False if the team has more applications than one answer covers.' }),
 });
 export type Health = z.input<typeof Health>;
+
+/** What Health says while the database does not respond. */
+export const HealthFailure = z.object({
+  status: z.literal('degraded'),
+  message: z.string(),
+  problems,
+  runbooks,
+});
+export type HealthFailure = z.input<typeof HealthFailure>;
 
 export const CountingResumed = z.object({
   counters: z.int().meta({ description: 'The number of counters that had stopped and were resumed.' }),

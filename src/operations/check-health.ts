@@ -7,6 +7,8 @@ import { listApplications } from '#teams';
 import type { Health } from './answers.ts';
 import { messagesIn } from './deployment.ts';
 import { type InspectedApplication, inspect } from './inspect.ts';
+import { findParkedProblem } from './problems.ts';
+import { runbookOf } from './runbooks.ts';
 
 /** Further applications are left out. */
 const MAX_APPLICATIONS = 200;
@@ -39,12 +41,13 @@ export async function checkHealth(env: Env, teamId: string, now: number): Promis
         ...{ field: path, message, endpoint, count, last_at: iso(lastAt) },
       })),
   }));
-  const isAnyDegraded =
-    problems.length > 0 || parked.total > 0 || applications.some(({ status }) => status === 'degraded');
+  const all = [...problems, ...findParkedProblem(parked.total)];
+  const isAnyDegraded = all.length > 0 || applications.some(({ status }) => status === 'degraded');
   const slowest = applications.flatMap((own) => own.slowest_delivery_ms ?? []);
   return {
     status: isAnyDegraded ? 'degraded' : 'ok',
-    problems,
+    problems: all,
+    runbooks: all.map(runbookOf),
     database_ms: databaseMs,
     database_bytes: deployment.databaseBytes,
     scheduled_at: isoOrNull(runs.chores?.ranAt ?? null),
@@ -73,6 +76,7 @@ function showHealth(
     application_id: applicationId,
     status: problems.length > 0 ? 'degraded' : 'ok',
     problems,
+    runbooks: problems.map(runbookOf),
     pending_events: counters?.pending ?? null,
     pending_for_ms: counters ? Math.max(0, now - oldestAt) : null,
     delayed_events: backlog.events,

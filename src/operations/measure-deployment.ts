@@ -1,15 +1,27 @@
 import { asc } from 'drizzle-orm';
 import { type ApplicationHealth, deliveredThrough } from '#counting';
 import { applications, database, parkedMessages } from '#db';
+import { withTimeout } from '#lib/timeout';
 import { messagesIn } from './deployment.ts';
 import { type InspectedApplication, type Inspection, inspect } from './inspect.ts';
 import type { Gauge } from './metrics-text.ts';
+import { D1_UP, databaseFault, measureWithoutDatabase } from './outage.ts';
 
 /** Further applications have no gauges of their own. */
 const MAX_APPLICATIONS = 200;
+const MEASURE_MS = 10_000;
 
-/** The gauges of a deployment, for monitoring. Does not trigger counting. Throws if the database does not respond. */
+/** The gauges of a deployment, for monitoring: of one whose database does not respond, those that need none. Does not trigger counting. */
 export async function measureDeployment(env: Env, now: number): Promise<Gauge[]> {
+  try {
+    return await withTimeout(measureAll(env, now), MEASURE_MS);
+  } catch (error) {
+    if ((await databaseFault(env)) === null) throw error;
+    return measureWithoutDatabase(env, now);
+  }
+}
+
+async function measureAll(env: Env, now: number): Promise<Gauge[]> {
   const db = database(env.DB);
   const [parked, rows] = await Promise.all([
     db.$count(parkedMessages),
@@ -27,7 +39,7 @@ type Counters = NonNullable<ApplicationHealth['counters']>;
 function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] {
   const { deployment, problems, applications: inspected } = inspection;
   const { runs, databaseBytes, filed, queues } = deployment;
-  const { chores, snapshot, months, 'exchange rates': rates } = runs;
+  const { chores, months, 'exchange rates': rates } = runs;
   const since = (at: number | null | undefined) => (at == null ? null : Math.max(0, now - at) / 1000);
   const whole = (name: string, help: string, value: number | null): Gauge => ({
     ...{ name, help, samples: [{ value }] },
@@ -44,6 +56,7 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
   const ofCounters = (name: string, help: string, read: Read<Counters>): Gauge =>
     each(name, help, ({ health: { counters } }) => counters && read(counters));
   return [
+    whole('database_up', D1_UP, 1),
     whole('problems', 'Problems of the deployment, without those of applications.', problems.length),
     age('schedule_age', 'Time since the minutely schedule last ran.', chores?.ranAt),
     age(
@@ -52,7 +65,7 @@ function gaugesOf(inspection: Inspection, parked: number, now: number): Gauge[] 
       chores?.succeededAt,
     ),
     age('exchange_rates_age', 'Time since exchange rates were last fetched.', rates?.succeededAt),
-    age('snapshot_age', 'Time since the last complete snapshot.', snapshot?.succeededAt),
+    age('snapshot_age', 'Time since the last complete snapshot.', deployment.snapshotAt),
     age(
       'months_merge_age',
       'Time since figures of old months were last moved from D1 to the bucket without a failure.',

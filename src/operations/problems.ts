@@ -1,8 +1,8 @@
 import { type ApplicationHealth, isStuck } from '#counting';
 import { count, duration, moment, percent } from '#lib/format';
-import { DAY_MS, MINUTE_MS } from '#lib/time';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time';
 import type { Deployment } from './deployment.ts';
-import type { ScheduleRun } from './schedule-runs.ts';
+import type { ScheduleRun, ScheduleRuns } from './schedule-runs.ts';
 import type { Loss } from './store-losses.ts';
 
 // What is wrong with a deployment or with the event processing of an application, in sentences. Pure.
@@ -51,12 +51,18 @@ function findHourlyProblem({ ranAt, succeededAt, failure }: ScheduleRun, now: nu
   return `Hourly work has failed${since}: ${failure}.`;
 }
 
-function findSnapshotProblem({ succeededAt, failure }: ScheduleRun, now: number): string | null {
-  if (now - (succeededAt ?? 0) <= SNAPSHOT_MISSED_AFTER_MS) return null;
+/** `snapshotAt`: see `Deployment`. */
+function findSnapshotProblem(
+  { succeededAt, failure }: ScheduleRun,
+  snapshotAt: number | null | undefined,
+  now: number,
+): string | null {
+  const at = snapshotAt === undefined ? succeededAt : snapshotAt;
+  if (now - (at ?? 0) <= SNAPSHOT_MISSED_AFTER_MS) return null;
+  if (at === null && succeededAt !== null)
+    return 'There is no complete snapshot: the bucket no longer has the last one.';
   const state =
-    succeededAt === null
-      ? 'There is no complete snapshot'
-      : `The last complete snapshot is ${lasting(now - succeededAt)} old`;
+    at === null ? 'There is no complete snapshot' : `The last complete snapshot is ${lasting(now - at)} old`;
   return `${state}${failure === null ? '' : `: ${failure}`}.`;
 }
 
@@ -68,7 +74,7 @@ function findMonthsProblem({ ranAt, succeededAt, failure }: ScheduleRun, now: nu
 }
 
 /** Messages that a counter has refused do not count as undelivered: they are a problem of their application. */
-const findQueueProblems = (queues: Deployment['queues'], now: number): string[] =>
+export const findQueueProblems = (queues: Deployment['queues'], now: number): string[] =>
   queues
     .filter(({ deliveredThrough }) => now - deliveredThrough > UNDELIVERED_AFTER_MS)
     .map(
@@ -76,19 +82,48 @@ const findQueueProblems = (queues: Deployment['queues'], now: number): string[] 
         `Events have waited for ${lasting(now - deliveredThrough)} in the queue ${binding} to be delivered.`,
     );
 
-/** The problems of a deployment. A schedule that has never run is none: the deployment is new. */
-export function findDeploymentProblems(
-  { runs, databaseBytes, filed, queues, missingQueues, invalidSettings }: Deployment,
-  now: number,
-): string[] {
+/** What is parked is a problem of its team. */
+export const findParkedProblem = (messages: number): string[] =>
+  messages === 0
+    ? []
+    : [
+        `${count(messages)} ${messages === 1 ? 'message is' : 'messages are'} parked. Read the reasons, then replay or discard them.`,
+      ];
+
+/**
+ * Schedules that have never run although two of their periods are over. Since when they could have run is when the first application was
+ * created.
+ */
+function findNeverRun({ runs, since, ratesOff }: Deployment, now: number): string[] {
+  if (since === null) return [];
+  const never = (schedule: keyof ScheduleRuns, periodMs: number) =>
+    runs[schedule] === undefined && now - since > 2 * periodMs;
+  return [
+    // One of the chores keeps a record of its own.
+    never('chores', MISSED_AFTER_MS / 2) && runs['watch stores'] === undefined
+      ? 'Scheduled work has never run: alerts, digests and clean-up do not happen. The Worker lacks its cron triggers.'
+      : [],
+    never('hourly chores', HOUR_MS) ? 'Hourly work has never run.' : [],
+    never('exchange rates', DAY_MS) && !ratesOff ? 'Exchange rates have never been fetched.' : [],
+    never('snapshot', DAY_MS)
+      ? 'There is no complete snapshot: the schedule that writes them has never run.'
+      : [],
+    never('months', HOUR_MS) ? 'Old figures have never been moved to the bucket.' : [],
+  ].flat();
+}
+
+/** The problems of a deployment. A schedule that has never run is one after two of its periods. */
+export function findDeploymentProblems(deployment: Deployment, now: number): string[] {
+  const { runs, databaseBytes, filed, queues, missingQueues, invalidSettings } = deployment;
   const { chores, snapshot, months, 'hourly chores': hourly, 'exchange rates': rates } = runs;
   return [
+    findNeverRun(deployment, now),
     (chores && findChoreProblem(chores, now)) ?? [],
     (hourly && findHourlyProblem(hourly, now)) ?? [],
     rates && now - (rates.succeededAt ?? 0) > RATES_MISSED_AFTER_MS
       ? `Exchange rates could not be fetched for ${count(RATES_MISSED_AFTER_MS / DAY_MS)} days or longer${rates.failure === null ? '' : `: ${rates.failure}`}.`
       : [],
-    (snapshot && findSnapshotProblem(snapshot, now)) ?? [],
+    (snapshot && findSnapshotProblem(snapshot, deployment.snapshotAt, now)) ?? [],
     (months && findMonthsProblem(months, now)) ?? [],
     isFilling(databaseBytes) ? `The database ${ofLimit(databaseBytes)}.` : [],
     filed === null ? 'The bucket for raw events does not respond.' : [],

@@ -28,6 +28,7 @@ import {
 import { checkHealth } from './check-health.ts';
 import { measureDeployment } from './measure-deployment.ts';
 import { METRICS_TYPE, toOpenMetrics } from './metrics-text.ts';
+import { sayWhatFails } from './outage.ts';
 import { resumeApplication } from './resume-counting.ts';
 
 const CURSOR = /^(\d{1,15})\.(prk_[0-9a-f]{32})$/;
@@ -73,6 +74,26 @@ const shared = { credential: 'teamToken', tag: 'Operations' } as const;
 
 const notFound = missing('Parked message');
 
+const checked = endpoint({
+  ...shared,
+  method: 'get',
+  path: '/v1/health',
+  summary: 'Retrieve the health of event processing',
+  description:
+    'The status is `degraded` if events have waited more than an hour to be counted, counting refuses events or devices or does not respond, raw events cannot be written to R2, an event queue does not deliver or is missing, or messages are parked or filed. `problems` says why, and `runbooks` what to do. While the database does not respond, the answer is 503 and names what does not respond. The request does not trigger counting.',
+  answer: { description: 'The health of event processing.', schema: Health },
+  handle: (c) => checkHealth(c.env, c.get('team').id, Date.now()),
+});
+
+/** It says what does not respond, rather than that it failed. */
+const health: Endpoint = {
+  ...checked,
+  otherAnswers: {
+    503: { description: 'The database does not respond: `problems` says what else does not.' },
+  },
+  handlers: [sayWhatFails, ...checked.handlers],
+};
+
 export const operationEndpoints: Endpoint[] = [
   endpoint({
     ...shared,
@@ -101,16 +122,7 @@ export const operationEndpoints: Endpoint[] = [
     errors: { 404: 'Metrics are switched off: `METRICS_TOKEN` is not set, or not valid.' },
     handlers: [answerMetrics],
   },
-  endpoint({
-    ...shared,
-    method: 'get',
-    path: '/v1/health',
-    summary: 'Retrieve the health of event processing',
-    description:
-      'The status is `degraded` if events have waited more than an hour to be counted, counting refuses events or devices or does not respond, raw events cannot be written to R2, an event queue does not deliver or is missing, or messages are parked or filed. The request does not trigger counting.',
-    answer: { description: 'The health of event processing.', schema: Health },
-    handle: (c) => checkHealth(c.env, c.get('team').id, Date.now()),
-  }),
+  health,
   endpoint({
     ...shared,
     method: 'post',

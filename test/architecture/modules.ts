@@ -196,7 +196,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ['catalogue', 'devices', 'env', 'http', 'lib', 'networks', 'rollup', 'teams'],
   },
   operations: {
-    imports: ['audit', 'counting', 'db', 'env', 'http', 'ingestion', 'lib', 'rollup', 'teams'],
+    imports: ['audit', 'counting', 'db', 'env', 'http', 'ingestion', 'lake', 'lib', 'rollup', 'teams'],
     owns: ['schedule_runs', 'store_losses'],
     reads: ['applications', 'connectors', 'destinations', 'parked_messages'],
   },

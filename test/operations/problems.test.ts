@@ -26,6 +26,9 @@ const RUNS: Deployment['runs'] = {
 
 const deployment = (changes: Partial<Deployment> = {}): Deployment => ({
   runs: RUNS,
+  since: NOW - MINUTE,
+  snapshotAt: undefined,
+  ratesOff: false,
   databaseBytes: 1e6,
   filed: new Map(),
   queues: [],
@@ -66,7 +69,39 @@ const health = (
 
 it.each<[string, Partial<Deployment>, string[]]>([
   ['nothing', {}, []],
-  ['a deployment whose schedules have never run', { runs: {} }, []],
+  ['a new deployment whose schedules have never run', { runs: {} }, []],
+  ['one without an application', { runs: {}, since: null }, []],
+  [
+    'one whose schedules have never run, after two periods of some',
+    { runs: {}, since: NOW - 121 * MINUTE },
+    [
+      'Scheduled work has never run: alerts, digests and clean-up do not happen. The Worker lacks its cron triggers.',
+      'Hourly work has never run.',
+      'Old figures have never been moved to the bucket.',
+    ],
+  ],
+  [
+    'one whose daily schedules have never run, after two days',
+    { runs: { chores: run(), months: run(), 'hourly chores': run() }, since: NOW - 2_881 * MINUTE },
+    [
+      'Exchange rates have never been fetched.',
+      'There is no complete snapshot: the schedule that writes them has never run.',
+    ],
+  ],
+  [
+    'the same, if it fetches no rates',
+    {
+      runs: { chores: run(), months: run(), 'hourly chores': run(), snapshot: run() },
+      since: 0,
+      ratesOff: true,
+    },
+    [],
+  ],
+  [
+    'a snapshot that the bucket has lost',
+    { snapshotAt: null },
+    ['There is no complete snapshot: the bucket no longer has the last one.'],
+  ],
   [
     'a merge that failed an hour ago',
     { runs: { ...RUNS, months: run({ succeededAt: NOW - 60 * MINUTE, failure: 'no' }) } },

@@ -9,11 +9,13 @@ import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { encryptWebhooks, listChannels, sendNotices, sendTestMessage } from '#alerts';
+import { writeSnapshot } from '#backup';
 import counterMigrations from '#counter-migrations';
 import { counterOf } from '#counting';
 import { applications, channels, database } from '#db';
 import { newId } from '#lib/ids';
 import { getApplication } from '#teams';
+import { loseCounter, restoreAll } from '../helpers/backup.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { answerFetch } from '../helpers/strict-fetch.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -172,6 +174,36 @@ describe.each(versions)('the stores of %s', (version) => {
         : row,
     );
     expect(await totals(worker)).toMatchObject(expected);
+    // Their devices are known, so nothing is parked.
+    const parked = await worker.team(tenant, '/v1/parked');
+    expect(await parked.json()).toMatchObject({ data: [] });
+    expect(await env.COUNTERS.getByName(counter).health()).toMatchObject({ isLost: false, unknownEvents: 0 });
+  });
+
+  it('are restored from their snapshot and files once their counter has lost what it stored', async () => {
+    vi.spyOn(console, 'warn').mockReturnValue();
+    vi.spyOn(console, 'error').mockReturnValue();
+    const worker = startWorker();
+    await settleAll(applicationId);
+    await writeSnapshot(env, Date.now());
+    await loseCounter(applicationId);
+    const ad = {
+      ...{ type: 'custom.ad', created_at: new Date().toISOString(), creativeToken: history.tokens.us },
+      payload: { ad_id: 'main', source: 'banner', media_source: 'admob', value: 0.25, currency: 'usd' },
+    };
+    expect((await worker.post(tenant, '/webhook', ad)).status).toBe(200);
+    await worker.deliver(worker.queue.take());
+    await restoreAll(worker, applicationId);
+    const expected = history.totals.map((row) =>
+      row.country === 'us'
+        ? { ...row, impressions: row.impressions + 1, ad_revenue: expect.closeTo(row.ad_revenue + 0.25, 6) }
+        : row,
+    );
+    expect(await totals(worker)).toMatchObject(expected);
+    expect(await env.COUNTERS.getByName(counter).health()).toMatchObject({
+      ...{ isLost: false, unknownEvents: 0 },
+      devices: history.totals.length,
+    });
   });
 
   it('count a refund where its purchase was counted, in a segment that no new event has', async () => {

@@ -46,15 +46,10 @@ const nextToSend = (store: ObjectStore): number => nextSequence(store) ?? progre
 
 /**
  * Closes a `SequenceGap`, so that the database accepts the next part. If the database is behind, the parts that it lost go back to the outbox,
- * and its number moves past those that are no longer kept. If the counter is behind, it renumbers its parts, and has lost what it stored unless
- * the database `isRestored`. Safe to repeat.
+ * and its number moves past those that are no longer kept. If the counter is behind, it renumbers its parts, and if it never
+ * wrote any, it has lost what it stored. Safe to repeat.
  */
-export async function closeGap(
-  store: ObjectStore,
-  db: D1Database,
-  counter: string,
-  isRestored: boolean,
-): Promise<ClosedGap> {
+export async function closeGap(store: ObjectStore, db: D1Database, counter: string): Promise<ClosedGap> {
   const none = { hadGap: false, missingParts: 0 };
   const next = nextToSend(store);
   const applied = await readApplied(db, counter);
@@ -64,7 +59,7 @@ export async function closeGap(
   const isAdded = applied === next && nextSequence(store) !== null && (next > 1 || hasStarted(store));
   if (applied === next - 1 || isAdded) return none;
   if (applied >= next) {
-    if (!isRestored) noteLost(store, Date.now());
+    if (!hasStarted(store)) noteLost(store, Date.now());
     renumber(store, applied + 1 - next);
     return { hadGap: true, missingParts: applied + 1 - next };
   }

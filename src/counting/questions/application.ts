@@ -79,7 +79,7 @@ export async function resumeCounting(
   let known = shards;
   for (let asked = 0; asked < known; asked = answers.length) {
     const next = shardNumbers(known).slice(asked);
-    const resume = (shard: number) => retryCall(() => counterOf(env, id, shard).resumeFlush(isRestored));
+    const resume = (shard: number) => retryCall(() => counterOf(env, id, shard).resumeFlush());
     answers.push(...(await Promise.all(next.map(resume))));
     known = Math.max(known, ...answers.map((own) => own.shards));
   }

@@ -14,13 +14,14 @@ export type QueueProgress = { binding: string; messages: number | null; delivere
 /**
  * Reads the progress of every bound queue. Read it before the counters' progress: see `readBacklog`. A queue tells the age of its oldest
  * message, which may be one that is delivered again: then, and if the queue does not answer, this assumes the usual time of a delivery. Throws
- * if D1 fails.
+ * if D1 fails, unless the caller knows what is `delayed`.
  */
-export async function readQueues(env: Pick<Env, 'DB' | 'EVENTS'>, now: number): Promise<QueueProgress[]> {
-  const [states, oldestDelayed] = await Promise.all([
-    Promise.all(boundQueues(env).map(readQueue)),
-    readOldestDelayed(env.DB),
-  ]);
+export async function readQueues(
+  env: Pick<Env, 'DB' | 'EVENTS'>,
+  now: number,
+  delayed: Promise<ReadonlyMap<number, number>> = readOldestDelayed(env.DB),
+): Promise<QueueProgress[]> {
+  const [states, oldestDelayed] = await Promise.all([Promise.all(boundQueues(env).map(readQueue)), delayed]);
   return states.map(({ number, binding, messages, oldestAt }) => {
     const delayedAt = oldestDelayed.get(number) ?? Number.POSITIVE_INFINITY;
     const isDeliveredAgain = Number.isFinite(oldestAt) && oldestAt >= delayedAt;

@@ -9,6 +9,7 @@ import {
   inspect,
   isFilling,
   resumeApplication,
+  runbookOf,
 } from '#operations';
 import { ClientTotalsQuery, reportClientTotals, tableColumns } from '#reports';
 import { discardParked, listParked, type ParkedMessage, replayParked } from '#rollup';
@@ -73,7 +74,12 @@ const PipelineFigures = ({
   const notices = (
     <>
       {[...ofDeployment, ...problems].map((problem) => (
-        <Notice kind="bad">{problem}</Notice>
+        <>
+          <Notice kind="bad">{problem}</Notice>
+          <p>
+            What to do: <code>{runbookOf(problem)}</code>
+          </p>
+        </>
       ))}
       {needsResume && <ResumeNotice resumePath={resumePath} />}
     </>
