@@ -3,7 +3,6 @@ export type {
   CountedAmount,
   ImplausibleAmount,
   LogPage,
-  NewConsent,
   NewDevice,
   PackedBatch,
   StoredDevice,

@@ -4,9 +4,9 @@ import type { Database } from '#db';
 import { AppError, type Fault, toFaults } from '#http';
 import type { ApplicationRow } from '#teams';
 import type { CostFileSaved } from './answers.ts';
-import { hashOfHeadings, recallCostColumns, rememberCostColumns } from './cost-files/remembered-columns.ts';
 import { decodeCostFile } from './cost-files/decode.ts';
 import { type CostFileOptions, type ParsedCosts, parseCostFile } from './cost-files/read.ts';
+import { hashOfHeadings, recallCostColumns, rememberCostColumns } from './cost-files/remembered-columns.ts';
 import { isOldWorkbook, isWorkbook, MAX_UNPACKED_MB, readWorkbook } from './cost-files/spreadsheet.ts';
 import { CostRows, MAX_FILE_ROWS, saveCosts } from './costs.ts';
 

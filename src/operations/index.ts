@@ -1,6 +1,5 @@
 export { askDestination } from './destination-health.ts';
 export { type InspectedApplication, type Inspection, inspect } from './inspect.ts';
-export { databaseFault } from './outage.ts';
 export { findApplicationProblems, findDeploymentProblems, isFilling } from './problems.ts';
 export { resumeApplication } from './resume-counting.ts';
 export { runbookOf } from './runbooks.ts';

@@ -96,7 +96,8 @@ function filtersOf(
         : undefined,
   };
   const ofSegments = SEGMENT_DIMENSIONS.map((name) => {
-    const wanted = filters[name] && new Set(filters[name].map((value) => groupedAs(name, storedValue(value))));
+    const wanted =
+      filters[name] && new Set(filters[name].map((value) => groupedAs(name, storedValue(value))));
     return [name, wanted && ((own: string) => wanted.has(groupedAs(name, own)))] as const;
   });
   return new Map([
