@@ -12,6 +12,7 @@ import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const db = database(env.DB);
@@ -141,48 +142,51 @@ it.each([
   expect(judge(ruleOf(more), figures)).toBe(expected);
 });
 
-it('says in a preview of a day what the evaluation on that day said, whatever was earned and spent later', async () => {
-  const day = fc.record({ spent: fc.integer({ min: 0, max: 9 }), earned: fc.integer({ min: 0, max: 9 }) });
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(day, { minLength: 3, maxLength: 5 }),
-      fc.constantFrom('roas_blended' as const, 'spend' as const, 'revenue' as const, 'ltv_d1' as const),
-      fc.integer({ min: 1, max: 4 }),
-      fc.constantFrom({ condition: 'below' }, { condition: 'falls', compared_with: 'previous' }),
-      async (days, metric, window, condition) => {
-        const tenant = await createTenant();
-        const { application } = tenant;
-        const rule = ruleOf({ metric, days: window, ...condition });
-        const first = addDays(YESTERDAY, 1 - days.length);
-        const said = [];
-        for (const [index, { spent, earned }] of days.entries()) {
-          const today = addDays(first, index);
-          await spend(tenant, today, 'Summer', spent);
-          await addFigures(env.DB, application.id, 'rollup_daily', [
-            { day: today, currency: 'usd', installs: 1, purchase_revenue: earned * 1e9 },
-          ]);
-          await addFigures(env.DB, application.id, 'cohort_activity', [
-            { acquired_day: today, age: 0, active_devices: 1 },
-          ]);
-          // Devices of every earlier day earn, too.
-          await addFigures(
-            env.DB,
-            application.id,
-            'cohort_revenue',
-            days.slice(0, index + 1).map((_, at) => ({
-              ...{ acquired_day: addDays(first, at), day: today, currency: 'usd' },
-              purchase_revenue: earned * 1e9,
-            })),
-          );
-          const now = NOW - (days.length - 1 - index) * 24 * HOUR;
-          said.unshift(await evaluateRule(env, application, rule, today, now));
-        }
-        expect(await previewRule(env, application, rule, days.length, NOW)).toEqual(said);
-      },
-    ),
-    { numRuns: 12 },
-  );
-});
+slowIt(
+  'says in a preview of a day what the evaluation on that day said, whatever was earned and spent later',
+  async () => {
+    const day = fc.record({ spent: fc.integer({ min: 0, max: 9 }), earned: fc.integer({ min: 0, max: 9 }) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(day, { minLength: 3, maxLength: 5 }),
+        fc.constantFrom('roas_blended' as const, 'spend' as const, 'revenue' as const, 'ltv_d1' as const),
+        fc.integer({ min: 1, max: 4 }),
+        fc.constantFrom({ condition: 'below' }, { condition: 'falls', compared_with: 'previous' }),
+        async (days, metric, window, condition) => {
+          const tenant = await createTenant();
+          const { application } = tenant;
+          const rule = ruleOf({ metric, days: window, ...condition });
+          const first = addDays(YESTERDAY, 1 - days.length);
+          const said = [];
+          for (const [index, { spent, earned }] of days.entries()) {
+            const today = addDays(first, index);
+            await spend(tenant, today, 'Summer', spent);
+            await addFigures(env.DB, application.id, 'rollup_daily', [
+              { day: today, currency: 'usd', installs: 1, purchase_revenue: earned * 1e9 },
+            ]);
+            await addFigures(env.DB, application.id, 'cohort_activity', [
+              { acquired_day: today, age: 0, active_devices: 1 },
+            ]);
+            // Devices of every earlier day earn, too.
+            await addFigures(
+              env.DB,
+              application.id,
+              'cohort_revenue',
+              days.slice(0, index + 1).map((_, at) => ({
+                ...{ acquired_day: addDays(first, at), day: today, currency: 'usd' },
+                purchase_revenue: earned * 1e9,
+              })),
+            );
+            const now = NOW - (days.length - 1 - index) * 24 * HOUR;
+            said.unshift(await evaluateRule(env, application, rule, today, now));
+          }
+          expect(await previewRule(env, application, rule, days.length, NOW)).toEqual(said);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  },
+);
 
 it.each([
   [{ condition: 'falls' }, 60, 100, true],

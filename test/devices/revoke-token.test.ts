@@ -7,6 +7,7 @@ import { envelope } from '../helpers/envelopes.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { claimsOf, counterRows } from '../helpers/stored.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { eventsIn, fetchToken, startWorker, type TestWorker } from '../helpers/worker.ts';
 
@@ -225,7 +226,7 @@ describe('pruneTokens', () => {
     return results.map(({ at }) => at);
   };
 
-  it('deletes a row after 60 days, however old its device is, and no other', async () => {
+  slowIt('deletes a row after 60 days, however old its device is, and no other', async () => {
     const now = Date.now();
     const oldest = now - 900 * DAY;
     await insert(now - 59 * DAY);
@@ -239,7 +240,7 @@ describe('pruneTokens', () => {
     expect(await kept()).toEqual([now - 59 * DAY, now - 10 * DAY]);
   });
 
-  it('keeps a revocation as long as events are accepted with the token', async () => {
+  slowIt('keeps a revocation as long as events are accepted with the token', async () => {
     const now = Date.now();
     await insert(now - 799 * DAY);
     await insert(now - 802 * DAY);

@@ -7,6 +7,7 @@ import { clickOf, eventOf, startCounter } from '../helpers/counter.ts';
 import { PIXEL } from '../helpers/device-description.ts';
 import { objectsOf } from '../helpers/lake.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const HOUR_MS = 3_600_000;
@@ -89,7 +90,7 @@ async function status(tenant: Tenant, id: string): Promise<Record<string, unknow
 }
 
 describe('GET /v1/events', () => {
-  it('lists the logs and files of all shards newest first, before and after export', async () => {
+  slowIt('lists the logs and files of all shards newest first, before and after export', async () => {
     const started = await start(4);
     const { tenant, counters } = started;
     const events: LoggedEvent[] = [];

@@ -9,6 +9,7 @@ import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { slowIt } from '../helpers/thorough.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import FURTHER from './fixtures/further-rates.json?raw';
 
@@ -114,7 +115,7 @@ it('counts a sale in a currency that the reference rates lack', async () => {
   expect(await revenueOn(tenant, '2026-03-09')).toEqual([11.6, []]);
 });
 
-it('stores only the currencies that have no reference rate, and each with its source', async () => {
+slowIt('stores only the currencies that have no reference rate, and each with its source', async () => {
   const tenant = await createTenant();
   await both();
   await both();
