@@ -35,8 +35,7 @@ const NANOS_PER_UNIT = 1e9;
 /** One impression that brings more is implausible whatever the others bring. */
 const MAX_IMPRESSION_DOLLARS = 5;
 /**
- * What a dollar is worth, to its order of magnitude. Of other currencies nothing is assumed.
- * Source: reference rates of the European Central Bank and of the central banks, 2025.
+ * What a dollar was worth in 2025, roughly: enough to tell micros from units. Of other currencies nothing is assumed.
  */
 const UNITS_PER_DOLLAR: Readonly<Record<string, number>> = {
   ...{ usd: 1, eur: 0.9, gbp: 0.8, chf: 0.8, cad: 1.4, aud: 1.5, nzd: 1.7, sgd: 1.3, ils: 3.6, brl: 5.6 },
