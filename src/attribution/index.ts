@@ -29,7 +29,7 @@ export { type Explanation, explainDevice } from './explain-device.ts';
 export { pruneImpressions } from './impressions.ts';
 export { findLatestClick } from './latest-click.ts';
 export { type Attribution, MAX_REFUSED } from './match.ts';
-export { type AdItems, findAdItems, type NetworkAd } from './network-ad.ts';
+export { type AdItems, findAdItems, idsOfLevel, type NetworkAd } from './network-ad.ts';
 export { PLAY_TIMES } from './play-referrer.ts';
 export { referrerWarnings } from './referrer.ts';
 export { METHODS, ruleOf } from './rules/list.ts';

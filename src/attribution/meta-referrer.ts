@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { exactJsonOrNull } from '#lib/encoding/exact-json';
-import { adId, type NetworkAd } from './network-ad.ts';
+import { adId, idsOfLevel, type NetworkAd } from './network-ad.ts';
 import { readingsOf } from './referrer.ts';
 
 // An install that follows a Meta ad on Android has an install referrer that names the ad, encrypted with a key of the advertiser's app.
@@ -79,8 +79,8 @@ export async function decryptMetaAd({ data, nonce }: MetaSource, keyHex: string)
   const ad = read.data;
   return {
     network: 'meta',
-    campaign: { ids: [ad.campaign_group_id], name: ad.campaign_group_name },
-    adset: { ids: [ad.campaign_id], name: ad.campaign_name },
-    creative: { ids: [ad.adgroup_id, ...(ad.ad_id ? [ad.ad_id] : [])], name: ad.adgroup_name },
+    campaign: { ids: idsOfLevel(ad.campaign_group_id), name: ad.campaign_group_name },
+    adset: { ids: idsOfLevel(ad.campaign_id), name: ad.campaign_name },
+    creative: { ids: idsOfLevel(ad.adgroup_id, ad.ad_id), name: ad.adgroup_name },
   };
 }

@@ -1,11 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { type Database, externalIds, type InventoryLevel } from '#db';
+import { placeholderId } from '#lib/input/placeholder';
 
 // The ad that led to an install, as its network names it, and what here has its ids.
 
 /** An id of a network's ad, campaign and so on, as its JSON has it. As text, because it may exceed 2^53. */
 export const adId = z.union([z.int().min(0), z.string().regex(/^\d{1,32}$/)]).transform(String);
+
+/** The ids of one level. One that says nothing, such as 0, is none: everything with it would be one campaign. */
+export const idsOfLevel = (...ids: readonly (string | null | undefined)[]): string[] =>
+  ids.filter((id) => typeof id === 'string').filter((id) => placeholderId(id) === null);
 
 /** A level that the network does not tell has no ids, and the name is empty if the network tells none. */
 export type NetworkAd = { network: 'meta' | 'apple_ads' } & Record<

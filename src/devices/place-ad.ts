@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import type { AdItems, NetworkAd } from '#attribution';
 import { getOrCreateNamed } from '#creatives';
 import { adsets, campaigns, type Database, database, retryTransient } from '#db';
+import { placeholderName } from '#lib/input/placeholder';
 import type { ApplicationRow } from '#teams';
 
 /** What the networks and their levels are called where they name nothing. */
@@ -10,11 +11,13 @@ const NAMES = {
   apple_ads: { network: 'Apple Ads', campaign: 'campaign', adset: 'ad group', creative: 'ad' },
 } as const;
 
-/** What a level of an ad is called: as at the network, else by its id, else as the network, which stands for all that it does not tell. */
+/** What a level of an ad is called: as at the network if that says something, else by its id, else as the network, which stands for all that it does not tell. */
 function nameOf(ad: NetworkAd, level: 'campaign' | 'adset' | 'creative'): string {
   const { network, [level]: word } = NAMES[ad.network];
   const [id] = ad[level].ids;
-  return ad[level].name.trim() || (id === undefined ? network : `${network} ${word} ${id}`);
+  const name = ad[level].name.trim();
+  if (name !== '' && placeholderName(name) === null) return name;
+  return id === undefined ? network : `${network} ${word} ${id}`;
 }
 
 /**

@@ -157,6 +157,44 @@ describe('an application that creates from networks', () => {
     });
   });
 
+  it.each(['{{campaign.name}}', '(not set)', '__CAMPAIGN_NAME__', 'null', ' undefined '])(
+    'calls what Meta calls %j by its id',
+    async (name) => {
+      const tenant = await createTenant(CREATING);
+      const ad = {
+        ...{ campaign_group_id: 100, campaign_group_name: name, campaign_id: 200, campaign_name: name },
+        ...{ adgroup_id: 300, adgroup_name: name },
+      };
+      await install(tenant, await referrerOf(ad));
+      expect(await everything(tenant)).toEqual({
+        campaigns: [['Meta campaign 100', ['100']]],
+        adsets: [['Meta ad set 200', ['200']]],
+        creatives: [['Meta ad 300', ['300']]],
+      });
+    },
+  );
+
+  it('takes no ids of zeros', async () => {
+    const tenant = await createTenant(CREATING);
+    const ad = { campaign_group_id: 0, campaign_id: '0', adgroup_id: 0, ad_id: 300, adgroup_name: 'Ad' };
+    await install(tenant, await referrerOf({ ...ad, campaign_group_name: 'Spring' }));
+    await install(tenant, await referrerOf({ ...ad, ad_id: 301, campaign_group_name: 'Summer' }));
+    expect(await everything(tenant)).toEqual({
+      campaigns: [
+        ['Spring', []],
+        ['Summer', []],
+      ],
+      adsets: [
+        ['Meta', []],
+        ['Meta', []],
+      ],
+      creatives: [
+        ['Ad', ['300']],
+        ['Ad', ['301']],
+      ],
+    });
+  });
+
   it('gives what has the names the ids', async () => {
     const tenant = await createTenant(CREATING);
     const names = { campaign: 'Test Campaign', adset: 'AdSet1' };

@@ -209,6 +209,37 @@ describe('GET /v1/events/:event_id', () => {
     expect(times).toEqual(times.toSorted((left, right) => left - right));
   });
 
+  it('shows installs as counted, those of an import too, and those of debug builds as ignored', async () => {
+    const tenant = await createTenant();
+    const token = await fetchToken(worker, tenant);
+    await send(tenant, purchase(token));
+    await deliver();
+    const device = (id: number) => ({
+      type: 'device-metrics',
+      created_at: '2026-03-01 10:00:00',
+      data: {
+        device_id: `imported-${id}`,
+        device_name: 'Pixel',
+        device_model: 'Pixel 9',
+        os_system: 'Android 16',
+        timezone: 'UTC',
+      },
+    });
+    const body = { import: true, devices: [device(1), device(2)] };
+    expect((await worker.post(tenant, '/fetch-token/batch', body)).status).toBe(200);
+    await fetchToken(worker, tenant, { dev: true, data: { device_id: 'debugged' } });
+    const { data } = await list(tenant, '&type=install');
+    const found = await Promise.all(data.map(async ({ event_id }) => (await status(tenant, event_id)).body));
+    expect(found).toMatchObject([
+      { status: 'ignored', reason: 'test event' },
+      ...Array.from({ length: 3 }, () => ({ status: 'counted', event: { type: 'install' } })),
+    ]);
+    for (const [index, { application_id, event }] of found.entries()) {
+      expect(application_id).toBe(tenant.application.id);
+      expect(event).toMatchObject({ event_id: data[index]?.event_id });
+    }
+  });
+
   it('names the event that a duplicate repeats', async () => {
     const tenant = await createTenant();
     const token = await fetchToken(worker, tenant);

@@ -1,5 +1,6 @@
 import { MAPPED_COLUMNS } from '../import/sources/mapped.ts';
 import { VENDORS } from '../import/vendors.ts';
+import { exampleEntries } from './map-examples.ts';
 
 /** What the readers' fields are called in the documentation, if it is not their name with spaces. */
 const FIELD_NAMES: Readonly<Record<string, string>> = {
@@ -36,9 +37,23 @@ const mappedText = () =>
     ...Object.entries(MAPPED_COLUMNS).map(([name, what]) => `| \`${name}\` | ${what} |`),
   ].join('\n');
 
-/** The page with its tables of columns as the readers have them. */
+/** JSON whose lists of texts are on one line each. */
+const mapText = (map: object) =>
+  JSON.stringify(map, null, 2).replace(
+    /\[\s+([^\]]*?)\s+\]/g,
+    (_, items: string) => `[${items.replace(/\s+/g, ' ')}]`,
+  );
+
+const examplesText = () =>
+  exampleEntries
+    .map(([service, { map, note }]) =>
+      [`### ${service}`, ...(note ? [note] : []), `\`\`\`json\n${mapText(map)}\n\`\`\``].join('\n\n'),
+    )
+    .join('\n\n');
+
+/** The page with its tables of columns as the readers have them, and the examples of maps. */
 export function migratingPage(page: string): string {
-  const parts = { columns: columnsText(), mapped: mappedText() };
+  const parts = { columns: columnsText(), mapped: mappedText(), examples: `\n${examplesText()}\n` };
   return Object.entries(parts).reduce(
     (text, [name, part]) =>
       text.replace(

@@ -8,7 +8,7 @@ const PAGE = path.join(import.meta.dirname, '../../../docs/migrating.md');
 await runCommand(
   {
     usage:
-      'Usage: npm run docs:migrating\n\nWrites the tables of columns in docs/migrating.md from the readers of exports.',
+      'Usage: npm run docs:migrating\n\nWrites the tables of columns and the examples of maps in docs/migrating.md.',
     options: {},
   },
   async () => writeFile(PAGE, migratingPage(await readFile(PAGE, 'utf8'))),

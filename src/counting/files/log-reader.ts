@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm';
 import {
   type DeviceEvent,
   deviceIdIn,
@@ -82,7 +82,8 @@ export function eventStatus(
   eventId: string,
 ): AppendedStatus | null {
   const batch = seen.batchOf(idToBytes(eventId));
-  const row = batch === null ? undefined : store.select().from(log).where(eq(log.batch, batch)).get();
+  const row =
+    batch === null ? rowOfUnseen(store, eventId) : store.select().from(log).where(eq(log.batch, batch)).get();
   if (!row) {
     const files = filesOfEvent(store, eventId);
     return batch === null && files.length === 0
@@ -105,6 +106,20 @@ export function eventStatus(
   if (!isWritten && result.reason !== PARK_REASON.unknownDevice) return queued;
   return { status: outcome ?? 'counted', appendedAt, countedBy: countedAt, event: shown, result };
 }
+
+/** The row of an install, which is appended with its device, so that its id is not among those that were seen. */
+const rowOfUnseen = (store: ObjectStore, eventId: string) =>
+  store
+    .select()
+    .from(log)
+    .where(
+      and(
+        lte(log.firstEventId, eventId),
+        gte(log.lastEventId, eventId),
+        gt(sql`instr(${log.events}, ${JSON.stringify(eventId)})`, 0),
+      ),
+    )
+    .get();
 
 /** The outcome that a file records for an event that was not counted. */
 export function countingResultOf(

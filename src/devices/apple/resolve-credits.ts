@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { type AppleAd, findAdItems, giveBackClick, type NetworkAd } from '#attribution';
+import { type AppleAd, findAdItems, giveBackClick, idsOfLevel, type NetworkAd } from '#attribution';
 import { counterOf, eventDelaySeconds, retryCall } from '#counting';
 import { applications, database, retryTransient } from '#db';
 import { inParallel } from '#lib/collections/in-parallel';
@@ -92,7 +92,7 @@ async function findLookup(db: D1Database, id: string) {
 
 /** Apple tells ids only. */
 function networkAdOf({ campaign_id, ad_group_id, ad_id }: AppleAd): NetworkAd {
-  const level = (id: string | undefined) => ({ ids: id === undefined ? [] : [id], name: '' });
+  const level = (id: string | undefined) => ({ ids: idsOfLevel(id), name: '' });
   return {
     ...{ network: 'apple_ads', campaign: level(campaign_id) },
     ...{ adset: level(ad_group_id), creative: level(ad_id) },

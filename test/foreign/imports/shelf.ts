@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { MAP_EXAMPLES } from '../../../src/cli/docs/map-examples.ts';
 
 // Exports as other services write them, and the sums that their own rows give. Sources: reports of exports that were read wrongly, and the
 // columns that the services document; see `docs/migrating.md`.
@@ -10,8 +11,8 @@ type Amounts = Record<string, number>;
 export type ShelvedImport = {
   /** Imported in this order. */
   files: readonly string[];
-  /** A service with a reader, or where the map of columns is: a file, or a heading of `docs/migrating.md`. */
-  from: 'appsflyer' | 'adjust' | { file: string } | { heading: string };
+  /** A service with a reader, or the heading of the map of columns in `docs/migrating.md`. */
+  from: 'appsflyer' | 'adjust' | { heading: keyof typeof MAP_EXAMPLES };
   expected: {
     devices: number;
     purchases: Amounts;
@@ -106,7 +107,7 @@ export const SHELF: readonly ShelvedImport[] = [
   },
   {
     files: ['kochava.csv'],
-    from: { file: 'kochava.json' },
+    from: { heading: 'Kochava' },
     expected: {
       ...{ devices: 1, purchases: { usd: 6.75 }, ads: {}, events: 1 },
       notTaken: { 'is not a time': 1 },
@@ -114,8 +115,16 @@ export const SHELF: readonly ShelvedImport[] = [
   },
   {
     files: ['airbridge.csv'],
-    from: { file: 'airbridge.json' },
+    from: { heading: 'Airbridge' },
     expected: { ...NONE, devices: 2, purchases: { eur: 20 } },
+  },
+  {
+    files: ['tenjin.csv'],
+    from: { heading: 'Tenjin' },
+    expected: {
+      ...{ devices: 3, purchases: { usd: 4.99, eur: 3.5 }, ads: {}, events: 1, sessions: 2 },
+      notTaken: { 'the device id … says nothing, like null': 1 },
+    },
   },
 ];
 
@@ -124,7 +133,6 @@ export const shelved = (file: string) => path.join(import.meta.dirname, file);
 /** The text of the map with which an entry is imported; null if its service has a reader. */
 export function mapOf({ from }: ShelvedImport): string | null {
   if (typeof from === 'string') return null;
-  if ('file' in from) return readFileSync(shelved(from.file), 'utf8');
   const [, map] =
     new RegExp(`\n### ${from.heading}\n[^]*?\`\`\`json\n([^]*?)\`\`\``).exec(
       readFileSync(path.join(import.meta.dirname, '../../../docs/migrating.md'), 'utf8'),
@@ -134,7 +142,7 @@ export function mapOf({ from }: ShelvedImport): string | null {
 }
 
 export const titleOf = ({ files, from }: ShelvedImport) =>
-  `${files.join(', then ')} of ${typeof from === 'string' ? from : Object.values(from)[0]}`;
+  `${files.join(', then ')} of ${typeof from === 'string' ? from : from.heading}`;
 
 /** Sums of amounts by currency, exact to the billionth. */
 export function sumsOf(events: readonly { currency: string; value: number }[]): Amounts {

@@ -1,6 +1,6 @@
 import { readDecimal } from '#lib/decimal';
 import { readObject } from '#lib/encoding/json-object';
-import { placeholderName } from '#lib/input/placeholder';
+import { placeholderId, placeholderName } from '#lib/input/placeholder';
 
 // What the exports of other attribution services have in common.
 
@@ -122,6 +122,9 @@ const ROUNDED = /^\d(?:[.,]\d+)?E\+\d+$/i;
 
 /** Why a row's ids cannot be imported; null if they can. */
 export function faultOfIds({ kind, deviceId, transactionId }: ExportedEvent): RefusedRow | null {
+  const reason = placeholderId(deviceId);
+  // All devices with it would be one.
+  if (reason !== null) return { kind, refused: `the device id "${deviceId}" ${reason}` };
   for (const [name, id] of [
     ['device', deviceId],
     ['transaction', transactionId],

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { readObject } from '#lib/encoding/json-object';
+import { placeholderId } from '#lib/input/placeholder';
 import {
   cellText,
   deviceOf,
@@ -122,7 +123,9 @@ export function mappedSource(map: ColumnMap): Source {
       const [name, revenue, adNetwork] = [first('event'), first('revenue'), first('ad_network')];
       const kind = kindOf(name, revenue, adNetwork);
       if (isOneOf(map.events.skip, name)) return { kind, repeated: `"${name}" is left out by the map` };
-      const deviceId = first('device_id');
+      // An advertising id of zeros is followed by the next column.
+      const ids = columns.device_id.map((column) => cellText(row[keyOf(column)]));
+      const deviceId = ids.find((id) => id !== '' && placeholderId(id) === null) ?? first('device_id');
       if (!deviceId) return { kind, refused: `${columns.device_id.join(', ')} is empty` };
       const currency = first('currency') || (map.currency ?? '');
       const impressions = kind === 'ad' ? first('impressions') : '';
