@@ -25,7 +25,8 @@ export async function fillTables(applicationId: string): Promise<string[]> {
       return type === 'INTEGER' || type === 'REAL' ? 1 : `${name} of ${applicationId}`;
     });
     await env.DB.prepare(
-      `INSERT INTO "${table}" (${needed.map(({ name }) => `"${name}"`).join()}) VALUES (${needed.map(() => '?').join()})`,
+      // Of a table with one row for the deployment, the latest application has it.
+      `INSERT OR REPLACE INTO "${table}" (${needed.map(({ name }) => `"${name}"`).join()}) VALUES (${needed.map(() => '?').join()})`,
     )
       .bind(...values)
       .run();
