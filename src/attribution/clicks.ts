@@ -9,6 +9,7 @@ import {
   database,
   excluded,
   impressions,
+  inRounds,
   isAmong,
   jsonValues,
   named,
@@ -19,7 +20,7 @@ import { passableParams } from '#networks/outbound/click';
 import type { ClickRecord } from './click-record.ts';
 import { type Credit, hasToken, type UndoneCredit } from './credit.ts';
 import { creditImpressions, impressionStatement, undoImpression } from './impressions.ts';
-import { inRounds, olderThan } from './prune.ts';
+import { olderThan } from './prune.ts';
 import { isImpressionId } from './rules/rule.ts';
 
 /** The columns that a record fills. */

@@ -1,10 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { applications, columnList, database, impressions, jsonValues, named, toStatement } from '#db';
+import {
+  applications,
+  columnList,
+  database,
+  impressions,
+  inRounds,
+  jsonValues,
+  named,
+  toStatement,
+} from '#db';
 import { idTime } from '#lib/ids';
 import type { ClickRecord } from './click-record.ts';
 import { type Credit, hasToken, type UndoneCredit } from './credit.ts';
-import { inRounds, olderThan } from './prune.ts';
+import { olderThan } from './prune.ts';
 
 const { applicationId, id, shownAt, deviceId, claimedBy } = impressions;
 

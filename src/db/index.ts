@@ -2,6 +2,7 @@ export { type Database, database } from './client.ts';
 export { columnList, commaList, containsSql, excluded, isAmong, jsonValues, named } from './columns.ts';
 export { deleteSome } from './delete-some.ts';
 export { hasRow } from './has-row.ts';
+export { inRounds, PRUNED_AT_ONCE } from './in-rounds.ts';
 export { insertWhere } from './insert-where.ts';
 export { reencryptColumn, reencryptKeys } from './reencrypt-column.ts';
 export { batchWithRetry, isTransient, retryTransient } from './retry.ts';

@@ -1,13 +1,10 @@
 import { and, gte, isNull, lt, min, or, sql } from 'drizzle-orm';
-import { database, retryTransient, tokens } from '#db';
+import { database, inRounds, PRUNED_AT_ONCE, retryTransient, tokens } from '#db';
 import { firstIdAt, idTime } from '#lib/ids';
 import { DAY_MS, MINUTE_MS } from '#lib/time';
 
 /** How long a token's row is kept. Later, `/verify-token` works by the signature, and asks the counter whether the device was erased. */
 const TOKEN_ROW_DAYS = 60;
-const PRUNED_AT_ONCE = 1_000;
-/** A day of a billion events brings some two million tokens. */
-const ROUNDS = 10;
 /** Each minute's run looks at one part of the old enough devices, so that all of them are covered within a day. */
 const PARTS = 1_440;
 
@@ -40,10 +37,5 @@ export async function pruneTokens(d1: D1Database, ttlDays: number, now: number):
       ),
     )
     .limit(PRUNED_AT_ONCE);
-  for (let round = 0; round < ROUNDS; round++) {
-    const { meta } = await retryTransient(() =>
-      db.delete(tokens).where(sql`(${deviceId}, ${id}) IN ${old}`).run(),
-    );
-    if (meta.changes < PRUNED_AT_ONCE) return;
-  }
+  await inRounds(() => db.delete(tokens).where(sql`(${deviceId}, ${id}) IN ${old}`).run());
 }
