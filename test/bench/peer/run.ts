@@ -159,6 +159,9 @@ function figuresOf(name: KindName, turns: readonly Record<SideName, Turn>[]): Re
     [`postgres_events_per_s_${name}`]: of('peer', 'eventsPerSecond'),
     [`counted_cpu_us_per_event_${name}`]: of('ours', 'cpuMicroseconds'),
     [`postgres_cpu_us_per_event_${name}`]: of('peer', 'cpuMicroseconds'),
+    [`counted_cpu_vs_postgres_${name}`]: median(
+      turns.map(({ ours, peer }) => ours.cpuMicroseconds / peer.cpuMicroseconds),
+    ),
   };
 }
 
