@@ -74,32 +74,32 @@ export default defineConfig({
     maxWorkers: '100%',
     projects: [
       {
-        extends: true,
+        extends: false,
         plugins: [...inWorkerd, worker()],
         test: { ...inWorker, name: 'worker', include: fast('worker'), provide: few },
       },
       {
-        extends: true,
+        extends: false,
         plugins: [sqlAsText],
         test: { ...pureTests(import.meta.dirname), name: 'pure', provide: few },
       },
       {
-        extends: true,
+        extends: false,
         plugins: [sqlAsText],
         test: { ...inNode, name: 'node', include: fast('node'), provide: few, isolate: false },
       },
       {
-        extends: true,
+        extends: false,
         plugins: [...inWorkerd, worker()],
         test: { ...inWorker, name: 'slow-worker', include: slow('worker'), provide: many },
       },
       {
-        extends: true,
+        extends: false,
         plugins: [sqlAsText],
         test: { ...inNode, name: 'slow-node', include: slow('node', 'pure'), provide: many },
       },
       {
-        extends: true,
+        extends: false,
         plugins: [
           ...inWorkerd,
           withSubscription,
