@@ -132,32 +132,51 @@ export const fieldsOf = (message: string): string[] =>
   message.split('; ').map((fault) => fault.split(' ')[0] ?? '');
 
 /** A device's token, by the public way. */
+type DeviceInput = {
+  created_at?: string;
+  app_version?: string;
+  sdk_version?: string;
+  dev?: boolean;
+  data?: Record<string, unknown>;
+};
+
+const deviceMetrics = (more: DeviceInput) => ({
+  type: 'device-metrics',
+  created_at: more.created_at ?? new Date().toISOString(),
+  ...(more.app_version ? { app_version: more.app_version } : {}),
+  ...(more.sdk_version ? { sdk_version: more.sdk_version } : {}),
+  ...(more.dev ? { dev: true } : {}),
+  data: {
+    device_name: 'Pixel',
+    device_model: 'Pixel 9',
+    os_system: 'Android 16',
+    timezone: 'UTC',
+    ...more.data,
+  },
+});
+
 export async function fetchToken(
   worker: TestWorker,
   tenant: Pick<Tenant, 'apiKey'>,
-  more: {
-    created_at?: string;
-    app_version?: string;
-    sdk_version?: string;
-    dev?: boolean;
-    data?: Record<string, unknown>;
-  } = {},
+  more: DeviceInput = {},
 ): Promise<string> {
-  const response = await worker.post(tenant, '/fetch-token', {
-    type: 'device-metrics',
-    created_at: more.created_at ?? new Date().toISOString(),
-    ...(more.app_version ? { app_version: more.app_version } : {}),
-    ...(more.sdk_version ? { sdk_version: more.sdk_version } : {}),
-    ...(more.dev ? { dev: true } : {}),
-    data: {
-      device_name: 'Pixel',
-      device_model: 'Pixel 9',
-      os_system: 'Android 16',
-      timezone: 'UTC',
-      ...more.data,
-    },
-  });
+  const response = await worker.post(tenant, '/fetch-token', deviceMetrics(more));
   const body: { token: string } = await response.json();
   if (response.status !== 200) throw new Error(JSON.stringify(body));
   return body.token;
+}
+
+/** The tokens of devices that are registered in one request, in their order. */
+export async function fetchTokenBatch(
+  worker: TestWorker,
+  tenant: Pick<Tenant, 'apiKey'>,
+  devices: readonly DeviceInput[],
+): Promise<string[]> {
+  const response = await worker.post(tenant, '/fetch-token/batch', { devices: devices.map(deviceMetrics) });
+  const body: { results: { token?: string }[] } = await response.json();
+  return devices.map((_, index) => {
+    const token = body.results?.[index]?.token;
+    if (token === undefined) throw new Error(JSON.stringify(body));
+    return token;
+  });
 }

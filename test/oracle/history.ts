@@ -1,7 +1,7 @@
 import { memoize } from '#lib/collections/memoize';
 import { settleAll } from '../helpers/settle.ts';
 import type { Tenant } from '../helpers/tenant.ts';
-import { eventsIn, fetchToken, type TestWorker } from '../helpers/worker.ts';
+import { eventsIn, fetchToken, fetchTokenBatch, type TestWorker } from '../helpers/worker.ts';
 import { isClickTooLate, playFields, playTimesOf } from './play-times.ts';
 
 // A generated history, as a backend would send it, and what the naive computations need to know of it.
@@ -159,6 +159,17 @@ export async function sendHistory(
   return sent;
 }
 
+type PlannedDevice = {
+  metrics: Parameters<typeof fetchTokenBatch>[2][number];
+  install: Sent;
+  now: Sent[];
+  later: Sent[];
+  send: (token: string, events: Sent[]) => Promise<void>;
+  /** Registered together with others, as an import does it. */
+  isBatched: boolean;
+  isLate: boolean;
+};
+
 /**
  * Like `sendHistory`. With `keepsSome`, a part of it is sent only by `sendRest`, which adds it to `sent`: events arrive in another order
  * than that of their times.
@@ -173,6 +184,7 @@ export async function startHistory(
   const start = Date.parse(`${options.start}T00:00:00Z`);
   const sent: Sent[] = [];
   const kept: (() => Promise<void>)[] = [];
+  const planned: PlannedDevice[] = [];
   for (let device = 0; device < options.devices; device++) {
     const acquiredAt = start + Math.floor(random() * options.days * 24) * HOUR + 1000 * device;
     const acquired = localDay(options.zone, acquiredAt);
@@ -185,19 +197,18 @@ export async function startHistory(
     const [place, system, firstVersion] = [pick(PLACES), pick(SYSTEMS), pick(VERSIONS)];
     const network = NETWORKS[device % NETWORKS.length] ?? NETWORKS[0];
     const firstSdk = SDKS[device % 2] ?? SDKS[0];
-    const fetchOwn = () =>
-      fetchToken(worker, tenant, {
-        created_at: new Date(acquiredAt).toISOString(),
-        app_version: firstVersion,
-        sdk_version: firstSdk,
-        data: {
-          ...network.data,
-          ...place.data,
-          ...system.data,
-          ...playFields(play, acquiredAt),
-          ...(named === null ? {} : { creative_token: options.creativeTokens[named] }),
-        },
-      });
+    const metrics = {
+      created_at: new Date(acquiredAt).toISOString(),
+      app_version: firstVersion,
+      sdk_version: firstSdk,
+      data: {
+        ...network.data,
+        ...place.data,
+        ...system.data,
+        ...playFields(play, acquiredAt),
+        ...(named === null ? {} : { creative_token: options.creativeTokens[named] }),
+      },
+    };
     const own = {
       ...{ device, creative, acquired, country: place.country, os: system.os, firstVersion, firstSdk },
       network: creative === null ? '' : network.network,
@@ -290,23 +301,35 @@ export async function startHistory(
     claimTotals(events, device);
     const isLate = (index: number) =>
       options.keepsSome === true && (LATE.isDevice(device) || LATE.isEvent(index));
-    const sendTo = async (token: string, own: Sent[]) => {
+    const send = async (token: string, own: Sent[]) => {
       if (own.length > 0) await sendEvents(worker, tenant, token, own);
       sent.push(...own);
     };
     const [now, later] = [events.filter((_, at) => !isLate(at)), events.filter((_, at) => isLate(at))];
-    if (options.keepsSome && LATE.isDevice(device)) {
-      kept.push(async () => {
-        const token = await fetchOwn();
-        sent.push(install);
-        await sendTo(token, later);
-      });
+    const isLateDevice = options.keepsSome === true && LATE.isDevice(device);
+    planned.push({ metrics, install, now, later, send, isBatched: device % 4 === 1, isLate: isLateDevice });
+  }
+  const batched = planned.filter(({ isBatched, isLate }) => isBatched && !isLate);
+  const tokens = await fetchTokenBatch(
+    worker,
+    tenant,
+    batched.map(({ metrics }) => metrics),
+  );
+  const tokenOf = new Map(batched.map((device, index) => [device, tokens[index]]));
+  for (const device of planned) {
+    const { metrics, install, now, later, send, isLate } = device;
+    const register = async () => {
+      const token = tokenOf.get(device) ?? (await fetchToken(worker, tenant, metrics));
+      sent.push(install);
+      return token;
+    };
+    if (isLate) {
+      kept.push(async () => send(await register(), later));
       continue;
     }
-    const token = await fetchOwn();
-    sent.push(install);
-    await sendTo(token, now);
-    kept.push(() => sendTo(token, later));
+    const token = await register();
+    await send(token, now);
+    kept.push(() => send(token, later));
   }
   await settleAll(tenant.application.id);
   const sendRest = async () => {
