@@ -2,6 +2,7 @@ import type { AmountName, CohortFigure, CountName, SumName, Sums } from './sums.
 
 export const ADMOB = 'https://support.google.com/admob/table/9462111';
 export const ADJUST = 'https://www.adjust.com/glossary/';
+export const IAB = 'https://www.iabuk.com/jargon-buster';
 export const AMPLITUDE = 'https://amplitude.com/docs/faq/retention-analysis';
 /** The source of metrics that this service defines itself. */
 export const OURS = 'this service';

@@ -1,7 +1,7 @@
 import { camelCase } from '#lib/encoding/camel-case';
 import { fromNanos } from '#lib/money';
 import { OF_COHORT_DAYS } from './cohort-metrics.ts';
-import { ADJUST, ADMOB, amountOf, countOf, from } from './metric.ts';
+import { ADJUST, ADMOB, amountOf, countOf, from, IAB } from './metric.ts';
 import { type AmountName, type CountName, netOfFee, per, SUMS, type SumName, type Sums } from './sums.ts';
 
 // Defines every figure of every report once: its texts, its source and its arithmetic. The documentation and the dashboard's labels are
@@ -11,6 +11,13 @@ const units = (nanos: bigint, times = 1n) => fromNanos(nanos * times);
 
 const revenueOf = ({ adRevenue, purchaseRevenue }: Pick<Sums, 'adRevenue' | 'purchaseRevenue'>) =>
   adRevenue + purchaseRevenue;
+
+const boughtImpressionsOf = (sums: Pick<Sums, 'creativeImpressions' | 'statedImpressions'>) =>
+  sums.creativeImpressions + sums.statedImpressions;
+
+/** What one of `count` cost. Null without spend: nothing spent is no price of nothing. */
+const costPer = (spend: bigint, count: number, times = 1n) =>
+  spend === 0n ? null : per(units(spend, times), count);
 
 type Payments = 'purchaseRevenue' | 'returnedRevenue';
 const netPurchasesOf = (sums: Pick<Sums, Payments | 'storeFeeBasisPoints'>) =>
@@ -52,7 +59,7 @@ export const METRICS = {
     hint: 'Times that your ads were shown, by costs or by what networks report',
     definition:
       "Times that your ads were shown in other apps: the impressions that costs state, and those that networks report to tracking links. Where costs state impressions of a creative's day, for itself, its ad set or its campaign, these count and what was reported to its link that day does not. Ads shown in your own app are impressions.",
-    value: (sums) => sums.creativeImpressions + sums.statedImpressions,
+    value: boughtImpressionsOf,
   }),
   ctr: from(['clicks', 'creativeImpressions', 'statedImpressions'], {
     label: 'CTR',
@@ -62,7 +69,28 @@ export const METRICS = {
     hint: 'Clicks / ad impressions bought',
     definition: 'Click-through rate: clicks on tracking links / ad impressions bought.',
     source: `${ADJUST}click-through-rate-ctr/`,
-    value: (sums) => per(sums.clicks, sums.creativeImpressions + sums.statedImpressions),
+    value: (sums) => per(sums.clicks, boughtImpressionsOf(sums)),
+  }),
+  cvr: from(['attributedInstalls', 'clicks'], {
+    label: 'CVR',
+    kind: 'ratio',
+    unit: 'percent',
+    formula: 'attributed installs / clicks',
+    hint: 'Attributed installs / clicks',
+    definition:
+      'Conversion rate: installs of attributed devices, which are those with a creative, / clicks on tracking links.',
+    value: (sums) => per(sums.attributedInstalls, sums.clicks),
+  }),
+  ipm: from(['attributedInstalls', 'creativeImpressions', 'statedImpressions'], {
+    label: 'IPM',
+    kind: 'ratio',
+    unit: 'count',
+    formula: 'attributed installs / ad_impressions_bought × 1000',
+    hint: 'Attributed installs per 1000 ad impressions bought',
+    definition:
+      'Installs per mille: installs of attributed devices, which are those with a creative, / ad impressions bought × 1000.',
+    source: 'https://www.applovin.com/glossary/ipm/',
+    value: (sums) => per(sums.attributedInstalls * 1000, boughtImpressionsOf(sums)),
   }),
   dau: from(['activeDevices'], {
     label: 'DAU',
@@ -278,7 +306,31 @@ export const METRICS = {
     missing: 'without spend',
     definition: 'Cost per install: spend / installs of attributed devices, which are those with a creative.',
     source: `${ADJUST}cost-per-install/`,
-    value: (sums) => (sums.spend === 0n ? null : per(units(sums.spend), sums.attributedInstalls)),
+    value: (sums) => costPer(sums.spend, sums.attributedInstalls),
+  }),
+  cpc: from(['spend', 'clicks'], {
+    label: 'CPC',
+    kind: 'ratio',
+    unit: 'money',
+    formula: 'spend / clicks',
+    more: 'bad',
+    hint: 'Spend per click',
+    missing: 'without spend',
+    definition: 'Cost per click: spend / clicks on tracking links.',
+    source: IAB,
+    value: (sums) => costPer(sums.spend, sums.clicks),
+  }),
+  cpm: from(['spend', 'creativeImpressions', 'statedImpressions'], {
+    label: 'CPM',
+    kind: 'ratio',
+    unit: 'money',
+    formula: 'spend / ad_impressions_bought × 1000',
+    more: 'bad',
+    hint: 'Spend per 1000 ad impressions bought',
+    missing: 'without spend',
+    definition: 'Cost per mille: spend / ad impressions bought × 1000.',
+    source: IAB,
+    value: (sums) => costPer(sums.spend, boughtImpressionsOf(sums), 1000n),
   }),
   roas: from(['attributedRevenue', 'spend'], {
     label: 'ROAS',

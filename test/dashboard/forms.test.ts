@@ -4,6 +4,7 @@ import { dashboard } from '../../src/dashboard/app.tsx';
 import { pageOf } from '../helpers/page.ts';
 import { cookieOf, FORM, ORIGIN, signedIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
+import { isThorough } from '../helpers/thorough.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
@@ -73,7 +74,9 @@ describe('a malformed form', () => {
     expect((await worker.request('/setup')).status).toBe(200);
   });
 
-  it.each(MALFORMED)('of %s is a 400 wherever a form is read, and changes nothing', async (_, type, body) => {
+  // Some sixty forms each: the fast tier tries one.
+  const TRIED = isThorough ? MALFORMED : MALFORMED.slice(0, 1);
+  it.each(TRIED)('of %s is a 400 wherever a form is read, and changes nothing', async (_, type, body) => {
     const { team, application } = await createTenant();
     const browser = await signedIn(worker, team, 'owner');
     const page = await pageOf(await browser.submit('/settings/members', { note: 'x', role: 'viewer' }));

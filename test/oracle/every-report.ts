@@ -316,7 +316,7 @@ export function describeEveryReport(options: History): void {
 
   /** What needs costs. */
   const SPEND = [
-    ...['ad_impressions_bought', 'ctr'],
+    ...['ad_impressions_bought', 'ctr', 'ipm', 'cpc', 'cpm'],
     'spend',
     'profit',
     'profit_net',

@@ -26,7 +26,7 @@ const HOURLY = [
 ];
 const RATIOS = ['average_session_seconds', 'ecpm', 'fill_rate'];
 const DAILY_ONLY = [
-  ...['ad_impressions_bought', 'ctr'],
+  ...['ad_impressions_bought', 'ctr', 'ipm', 'cpc', 'cpm'],
   ...['refunds', 'refunded_revenue', 'net_revenue'],
   ...['dau', 'payers', 'arpdau', 'arppu', 'spend', 'profit', 'cpi', 'roas', 'roas_blended'],
   ...['arpdau_net', 'arppu_net', 'profit_net', 'roas_net', 'roas_blended_net'],

@@ -120,6 +120,9 @@ export function performance(events: Sent[], all: Sent[], costs: Spend[], days: n
     clicks: 0,
     ad_impressions_bought: bought,
     ctr: per(0, bought),
+    // Its histories have no clicks.
+    cvr: per(attributed.length, 0),
+    ipm: per(attributed.length * 1000, bought),
     installs: installs.length,
     doubted_installs: doubted,
     net_installs: installs.length - doubted,
@@ -154,6 +157,8 @@ export function performance(events: Sent[], all: Sent[], costs: Spend[], days: n
     profit_net: revenue - returnedRevenue - spend,
     // Nothing spent is no price of nothing.
     cpi: spend === 0 ? null : per(spend, attributed.length),
+    cpc: null,
+    cpm: spend === 0 ? null : per(spend * 1000, bought),
     roas: per(earnedBy(attributed), spend),
     roas_blended: per(earnedBy(installs), spend),
     roas_net: per(earnedBy(attributed) - returnedOf(attributed), spend),

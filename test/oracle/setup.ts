@@ -34,15 +34,23 @@ export type Cost = {
   impressions?: number;
 };
 export const COSTS: Cost[] = [
-  { date: '2026-03-27', campaign: 'Spring', currency: 'eur', amount: 12.5 },
+  { date: '2026-03-27', campaign: 'Spring', currency: 'eur', amount: 12.5, impressions: 4_321 },
   { date: '2026-03-29', campaign: 'Spring', adset: 'Young', currency: 'usd', amount: 3.25 },
-  { date: '2026-03-29', campaign: 'Spring', adset: 'Old', creative: 'Cat', currency: 'usd', amount: 4 },
+  {
+    date: '2026-03-29',
+    campaign: 'Spring',
+    adset: 'Old',
+    creative: 'Cat',
+    currency: 'usd',
+    amount: 4,
+    impressions: 713,
+  },
   { date: '2026-03-29', campaign: 'Autumn', currency: 'jpy', amount: 700 },
   { date: '2026-04-02', campaign: 'Autumn', adset: 'Young', creative: 'Dog', currency: 'eur', amount: 2 },
   { date: '2026-04-03', campaign: 'Autumn', creative: 'Cow', currency: 'eur', amount: 0.000001 },
   { date: '2026-04-03', campaign: 'Winter', adset: 'Young', currency: 'eur', amount: 1 },
   // By country, by OS and by network, beside what is of none; and of a country that no device is in.
-  { date: '2026-03-30', campaign: 'Spring', country: 'de', currency: 'usd', amount: 6.5 },
+  { date: '2026-03-30', campaign: 'Spring', country: 'de', currency: 'usd', amount: 6.5, impressions: 97 },
   { date: '2026-03-30', campaign: 'Spring', country: 'US', os: 'iOS', currency: 'jpy', amount: 950 },
   { date: '2026-03-30', campaign: 'Spring', currency: 'usd', amount: 1.75 },
   { date: '2026-03-31', campaign: 'Autumn', adset: 'Young', os: 'android', currency: 'eur', amount: 4.2 },
@@ -54,6 +62,7 @@ export const COSTS: Cost[] = [
     network: 'tiktok',
     currency: 'chf',
     amount: 3,
+    impressions: 1_009,
   },
   {
     date: '2026-04-01',

@@ -167,7 +167,7 @@ it('attributes devices and counts impressions as a second count does', () =>
         const path = `/v1/reports/performance?application_id=${tenant.application.id}&${period}&${query}`;
         return (await worker.team(tenant, path)).json<{
           data: Row[];
-          totals: Row & { ctr: number | null };
+          totals: Row & Record<'ctr' | 'cvr' | 'ipm', number | null>;
         }>();
       };
       const { data, totals } = await ask('group_by=creative');
@@ -191,6 +191,11 @@ it('attributes devices and counts impressions as a second count does', () =>
       expect(totals).toMatchObject({
         ...{ ad_impressions_bought: impressions, clicks },
         ctr: impressions === 0 ? null : clicks / impressions,
+        cvr: clicks === 0 ? null : brought.filter((creative) => creative !== null).length / clicks,
+        ipm:
+          impressions === 0
+            ? null
+            : (brought.filter((creative) => creative !== null).length * 1000) / impressions,
       });
       const byCampaign = await ask('group_by=campaign');
       const ofCampaign = byCampaign.data.find(({ campaign }) => campaign === CAMPAIGN);

@@ -68,7 +68,7 @@ describe('GET /v1/reports/performance', () => {
       doubted_installs: 0,
       net_installs: 0,
       ad_impressions_bought: 0,
-      ctr: null,
+      ...{ ctr: null, cvr: null, ipm: null, cpc: null, cpm: null },
       roas_net: null,
       arpdau: 4.996,
       arpdau_net: 4.996,

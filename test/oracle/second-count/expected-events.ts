@@ -35,7 +35,7 @@ const SPEND = [
   'spend',
   'profit',
   'profit_net',
-  'cpi',
+  ...['cpi', 'cpc', 'cpm'],
   'roas',
   'roas_blended',
   'roas_net',
@@ -43,7 +43,7 @@ const SPEND = [
 ];
 const isOfSpend = (metric: string) => SPEND.includes(metric) || /^roas_(net_)?d/.test(metric);
 /** Metrics that have the impressions of costs. */
-const isStated = (metric: string) => ['ad_impressions_bought', 'ctr'].includes(metric);
+const isStated = (metric: string) => ['ad_impressions_bought', 'ctr', 'ipm', 'cpm'].includes(metric);
 const PAYERS = ['payers', 'arppu', 'arppu_net'];
 const AD = ['impressions', 'ad_revenue', 'ecpm'];
 const REQUESTS = ['ad_requests', 'fill_rate'];
