@@ -20,6 +20,8 @@ export default {
   // What is computed once when a module is loaded belongs to no test: one run for each would take days.
   ignoreStatic: true,
   concurrency: 2,
+  // The first run, of all tests with counters in every place, takes minutes on a busy machine.
+  dryRunTimeoutMinutes: 30,
   ignorePatterns: ['.wrangler', '/dist', 'test/upgrade/fixtures'],
   reporters: ['clear-text', 'progress', 'html'],
   clearTextReporter: { allowColor: false, logTests: false },

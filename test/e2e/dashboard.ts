@@ -161,15 +161,15 @@ test('opens an event beside the list, below its row on a phone, and as a page wi
   await plain.getByText('This event is').waitFor();
 });
 
-test('shows every page over a simulated history', async (suite) => {
+test('shows every page over a simulated history', { concurrency: true }, async (suite) => {
   receiver = await addThings(demo);
   await simulate({ stateDir }, { devices: 80, days: 25, seed: 5 });
   const { page: first } = await open({}, await session());
   const newHook = `/settings/destinations/new?app=${demo.application.id}&kind=webhook`;
   const pages = [...PAGES, newHook, ...(await findPagesOfOne(first, demo.base_url)).values()];
   if (SCREENSHOTS) await mkdir(SCREENSHOTS, { recursive: true });
-  for (const [screen, look] of Object.entries(SCREENS)) {
-    await suite.test(screen, async () => {
+  const walks = Object.entries(SCREENS).map(([screen, look]) =>
+    suite.test(screen, async () => {
       const { page, faults } = await open(look, await session());
       const keepPicture = async (scheme: string, where: string) => {
         if (!SCREENSHOTS) return;
@@ -191,8 +191,9 @@ test('shows every page over a simulated history', async (suite) => {
         assert.deepEqual(faults, [], where);
       }
       await page.context().close();
-    });
-  }
+    }),
+  );
+  await Promise.all(walks);
 
   await suite.test('shows the figures of the API', async () => {
     const { page } = await open({}, await session());
