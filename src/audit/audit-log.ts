@@ -15,6 +15,8 @@ export const AUDIT_ACTIONS = [
   'intake_secret.created',
   'api_key.shown',
   'adset.external_ids_saved',
+  'app_store_app.confirmed',
+  'app_store_app.moved',
   'application.changed',
   'application.created',
   'application.deleted',

@@ -1,6 +1,5 @@
 import type { Fetch } from '#lib/input/fetch';
 import { receiverFault } from '#lib/input/private-name';
-import { readText } from '#lib/input/read-text';
 import { readRetryAfter } from '#lib/input/retry-after';
 import {
   type CostAnswer,
@@ -9,6 +8,7 @@ import {
   type CostRun,
   ReportFault,
 } from '#networks/costs';
+import type { ReportBudget } from './report-budget.ts';
 
 // Sends the requests of a report and passes their answers on.
 
@@ -22,11 +22,30 @@ const MAX_REQUESTS = 200;
 /** Longer waits are for the next run. */
 const MAX_WAIT_MS = 120_000;
 
-async function send(
-  { url, method = 'GET', headers = {}, body }: CostRequest,
-  fetcher: Fetch,
-  now: number,
-): Promise<CostAnswer> {
+type Context = { fetcher: Fetch; sleep: Sleep; now: number; budget: ReportBudget };
+
+/** Passes the text of a body on as it arrives. False if it has to be let go: see `ReportBudget`. */
+async function passText(
+  body: ReadableStream<Uint8Array> | null,
+  budget: ReportBudget,
+  take: (text: string) => void,
+): Promise<boolean> {
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  // Whatever ends the loop cancels the body.
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) throw new ReportFault('an answer has more than 20 MB');
+    if (!budget.read(chunk.byteLength)) return false;
+    take(decoder.decode(chunk, { stream: true }));
+  }
+  take(decoder.decode());
+  return true;
+}
+
+async function send(request: CostRequest, context: Context): Promise<CostAnswer> {
+  const { url, method = 'GET', headers = {}, body, reader } = request;
+  const { fetcher, now, budget, sleep } = context;
   const fault = await receiverFault(url, { ports: '443' });
   if (fault) throw new ReportFault(`the address ${fault}`);
   const init = { method, headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
@@ -34,21 +53,23 @@ async function send(
     const why = error instanceof Error ? error.message : String(error);
     throw new ReportFault(`${new URL(url).hostname} could not be reached: ${why}`);
   });
-  const { text, isCut } = await readText(answer.body, MAX_BYTES + 1);
-  if (isCut) throw new ReportFault('an answer has more than 20 MB');
+  const reading = answer.status === 200 ? reader?.() : undefined;
+  const texts: string[] = [];
+  const take = (text: string) => (reading ? reading.add(text) : texts.push(text));
+  if (!(await passText(answer.body, budget, take))) {
+    await budget.turn(sleep);
+    return send(request, context);
+  }
   const retryAfterMs = readRetryAfter(answer.headers, now);
   return {
     status: answer.status,
-    text,
+    text: texts.join(''),
     retryAfterSeconds: retryAfterMs === null ? null : Math.ceil(retryAfterMs / 1000),
   };
 }
 
 /** Runs a report to its outcome. Throws a `ReportFault`. */
-export async function runReport(
-  run: CostRun,
-  { fetcher, sleep, now }: { fetcher: Fetch; sleep: Sleep; now: number },
-): Promise<CostOutcome> {
+export async function runReport(run: CostRun, context: Context): Promise<CostOutcome> {
   let [requests, waitedMs] = [0, 0];
   for (let step = run.next(); ; ) {
     if (step.done) return step.value;
@@ -57,7 +78,7 @@ export async function runReport(
     waitedMs += waitMs;
     if (waitedMs > MAX_WAIT_MS) throw new ReportFault('waiting took too long');
     if (++requests > MAX_REQUESTS) throw new ReportFault(`it takes more than ${MAX_REQUESTS} requests`);
-    if (waitMs > 0) await sleep(waitMs);
-    step = run.next(await send(request, fetcher, now));
+    if (waitMs > 0) await context.sleep(waitMs);
+    step = run.next(await send(request, context));
   }
 }

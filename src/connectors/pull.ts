@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { optionalText, requiredText } from '#http';
 import { publicUrlFault } from '#lib/input/public-url';
 import { toNanos } from '#lib/money';
-import { type PulledCosts, readPulledCosts } from '#money';
-import { type CostReport, type CostRow, ReportFault, refusal } from '#networks/costs';
+import { type PulledCost, PulledCosts } from '#money';
+import { type CostReport, type CostRow, MAX_COST_ROWS, ReportFault, refusal } from '#networks/costs';
 
 const WHO = 'The address';
 
@@ -15,7 +15,7 @@ const url = () =>
 
 const named = (name: string | undefined) => (name === undefined ? null : { id: '', name });
 
-const toRow = (row: PulledCosts[number]): CostRow => ({
+const toRow = (row: PulledCost): CostRow => ({
   network: row.network ?? '',
   date: row.date,
   campaign: { id: '', name: row.campaign },
@@ -43,18 +43,38 @@ export const pull: CostReport = {
   *read({ settings, credentials, from, to }) {
     const address = (settings.url ?? '').replaceAll('{from}', from).replaceAll('{to}', to);
     const token = credentials.bearer_token ?? '';
+    let rows: CostRow[] = [];
+    let costs: PulledCosts | null = null;
+    /** Of what is read and cannot be, the address is to blame. */
+    const blaming = (read: () => void) => {
+      try {
+        read();
+      } catch (error) {
+        const fault = error instanceof Error ? error.message : String(error);
+        throw new ReportFault(`${WHO} answered what cannot be read: ${fault}`);
+      }
+    };
     const answer = yield {
       url: address,
       headers: {
         Accept: 'application/json, text/csv',
         ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),
       },
+      reader() {
+        rows = [];
+        const reading = new PulledCosts({
+          currency: settings.currency ?? '',
+          maxRows: MAX_COST_ROWS,
+          onRow: (row) => row.date >= from && row.date <= to && rows.push(toRow(row)),
+        });
+        costs = reading;
+        return { add: (text) => blaming(() => reading.add(text)) };
+      },
     };
     if (answer.status !== 200) throw refusal(WHO, answer);
-    const { rows, fault } = readPulledCosts(answer.text, settings.currency ?? '');
-    if (fault !== null) throw new ReportFault(`${WHO} answered what cannot be read: ${fault}`);
+    blaming(() => costs?.end());
     return {
-      rows: rows.filter(({ date }) => date >= from && date <= to).map(toRow),
+      rows,
       account: { currency: null, timezone: null },
       expiresAt: null,
     };

@@ -2,14 +2,13 @@ import type { SQL } from 'drizzle-orm';
 import type { Database } from '#db';
 import type { Fetch } from '#lib/input/fetch';
 import { replaceFetchedCosts } from '#money';
-import { type CostOutcome, type CostReport, ReportFault } from '#networks/costs';
+import { type CostOutcome, type CostReport, MAX_COST_ROWS, ReportFault } from '#networks/costs';
 import type { ConnectorRow } from './connector-row.ts';
 import { runReport, type Sleep } from './fetch-answers.ts';
 import { takesCampaign } from './kinds.ts';
 import type { Replacement } from './replacement.ts';
+import type { ReportBudget } from './report-budget.ts';
 import type { Window } from './windows.ts';
-
-const MAX_ROWS = 50_000;
 
 /**
  * Reads a network's report of some days, and prepares to replace what is stored of them. The report may also have to be waited for. Throws with
@@ -27,6 +26,7 @@ export async function readCosts(
     sleep: Sleep;
     now: number;
     when: SQL;
+    budget: ReportBudget;
   },
 ): Promise<Replacement | Extract<CostOutcome, { waitSeconds: number }>> {
   const { credentials, now, when } = context;
@@ -37,7 +37,7 @@ export async function readCosts(
   const rows = outcome.rows.filter(({ campaign }) => takesCampaign(row.settings, campaign.name));
   const stranger = rows.find(({ date }) => date < from || date > to);
   if (stranger) throw new ReportFault(`the report has ${stranger.date}, which was not asked for`);
-  if (rows.length > MAX_ROWS) throw new ReportFault(`the report has more than ${MAX_ROWS} rows`);
+  if (rows.length > MAX_COST_ROWS) throw new ReportFault(`the report has more than ${MAX_COST_ROWS} rows`);
   const own = { applicationId: row.applicationId, connectorId: row.id };
   const replaced = await replaceFetchedCosts(db, own, { from, to, rows }, { now, when });
   return { ...replaced, account: outcome.account, expiresAt: outcome.expiresAt };

@@ -15,6 +15,7 @@ import type { Sleep } from './fetch-answers.ts';
 import { type ConnectorKind, kindOf } from './kinds.ts';
 import { readAdRevenue } from './read-ad-revenue.ts';
 import { readCosts } from './read-costs.ts';
+import { ReportBudget } from './report-budget.ts';
 import { isPending, nextDailyAt, nextWindow, type Window } from './windows.ts';
 
 /** Per run of the cron, which has six connections and 1,000 requests. A run of the next minute takes the next connectors. */
@@ -108,6 +109,20 @@ export async function runConnector(
   fetcher: Fetch = (url, init) => fetch(url, init),
   sleep: Sleep = (ms) => scheduler.wait(ms),
 ): Promise<string | null> {
+  const budget = new ReportBudget();
+  try {
+    return await runWithin(budget, env, row, { fetcher, sleep, now });
+  } finally {
+    budget.release();
+  }
+}
+
+async function runWithin(
+  budget: ReportBudget,
+  env: Env,
+  row: ConnectorRow,
+  { fetcher, sleep, now }: { fetcher: Fetch; sleep: Sleep; now: number },
+): Promise<string | null> {
   const db = database(env.DB);
   const own = eq(connectors.id, row.id);
   const [application] = await db.select().from(applications).where(eq(applications.id, row.applicationId));
@@ -121,7 +136,7 @@ export async function runConnector(
     if (!kind) throw new Error(`this release knows no connector ${row.kind}`);
     const window: Window = row.job ?? nextWindow(kind, row, timezone, now);
     credentials = await credentialsOf(env, row);
-    const context = { credentials, currency, fetcher, sleep, now, when };
+    const context = { credentials, currency, fetcher, sleep, now, when, budget };
     const outcome =
       kind.family === 'costs'
         ? await readCosts(db, kind, row, window, context)

@@ -28,6 +28,8 @@ export {
   type OutboundConsent,
   type OutboundItem,
   type OutboundPart,
+  rewriteConsent,
+  rewriteParts,
   withConsent,
   withoutDevice,
 } from './outbound/parts.ts';

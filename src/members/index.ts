@@ -1,4 +1,5 @@
 export { changePassword } from './change-password.ts';
+export { type Claimant, isDeploymentOwner } from './deployment-owner.ts';
 export {
   acceptInvitation,
   findInvitation,

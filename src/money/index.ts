@@ -18,7 +18,7 @@ export { findFirstSpendDay } from './first-spend.ts';
 export { parseFurtherRates } from './further-rates.ts';
 export { CostsQuery, listCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
-export { type PulledCosts, readPulledCosts } from './pulled-costs.ts';
+export { type PulledCost, PulledCosts } from './pulled-costs.ts';
 export {
   convert,
   FURTHER_RANKS_DAYS_OLDER,

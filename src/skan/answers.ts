@@ -6,6 +6,25 @@ export const PostbackReceived = z.object({
   message: z.literal('Postback received'),
 });
 
+export const AppStoreClaim = z
+  .object({
+    app_store_id: z.string(),
+    application_id: z.string(),
+    application: z.string().meta({ description: 'Its name.' }),
+    team_id: z.string(),
+    team: z.string().meta({ description: 'Its name.' }),
+    confirmed: z.boolean().meta({
+      description: 'Whether the deployment’s owner confirmed that the app is this application’s.',
+    }),
+    waiting_postbacks: z.int().meta({
+      description:
+        'Postbacks of the app that arrived before any application had it, and that no application has yet.',
+    }),
+  })
+  .meta({ id: 'AppStoreClaim' });
+export type AppStoreClaim = z.input<typeof AppStoreClaim>;
+export const AssignedApp = z.object({ app_store_id: z.string(), application_id: z.string() });
+
 const Meaning = z.object({
   event: nullableText(),
   revenue_min: z.number(),

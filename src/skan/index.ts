@@ -1,4 +1,5 @@
 export type { SkanFigures } from './answers.ts';
+export { assignClaim, listAppStoreClaims, requireDeploymentOwner } from './claims.ts';
 export { SKAN_EXAMPLE } from './example.ts';
 export { SKAN_GROUPS, type SkanGroup } from './groups.ts';
 export { keepPostbacks, listPostbacks } from './receive.ts';

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import {
   applications,
   type Database,
@@ -10,7 +10,7 @@ import {
   teams,
 } from '#db';
 import { DAY_MS, dayIn } from '#lib/time';
-import { findByAppStoreId, refreshAppStoreIds } from '#teams';
+import { findByAppStoreId, finishMove, refreshAppStoreIds } from '#teams';
 import type { Postback } from './postback.ts';
 
 /**
@@ -54,7 +54,6 @@ export async function listPostbacks(db: Database, application: string) {
       .where(and(eq(applicationId, owner), eq(test, isTest), more))
       .orderBy(desc(receivedAt))
       .limit(LISTED);
-  const isOneTeam = sql`(SELECT count(*) FROM ${teams}) = 1`;
   const lists = await db.batch([
     newest(application, false),
     newest(application, true),
@@ -79,14 +78,38 @@ const key = [transactionId, sequence, test];
 const isPassing = sql`(application_id = '' OR test = 1)`;
 const unclaimed = sql`${applicationId} = ''`;
 
+const isOwners = sql`${applications.confirmedAppStoreId} = ${applications.appStoreId}`;
+const isOneTeam = sql`(SELECT count(*) FROM ${teams}) = 1`;
+
 /**
- * Gives postbacks without an application to the one that has their App Store id by now, then deletes tests and those still without one after
- * 30 days.
+ * Gives postbacks to the application that has their App Store id by now: those that wait, unless several teams share the deployment and its owner
+ * has not confirmed the application, and those of an app that was moved. A bounded number at once: the next call continues.
  */
+export async function assignPostbacks(db: Database): Promise<void> {
+  await assignAll(db, and(isPassing, unclaimed, or(isOwners, isOneTeam)));
+  const { id, appStoreIdFrom } = applications;
+  const moving = await db
+    .select({ id, from: appStoreIdFrom })
+    .from(applications)
+    .where(isNotNull(appStoreIdFrom));
+  for (const { id: to, from } of moving) {
+    if (await assignAll(db, and(eq(applicationId, from ?? ''), eq(id, to)))) await finishMove(db, to);
+  }
+}
+
+/** Returns whether nothing is left. */
+async function assignAll(db: Database, which: SQL | undefined): Promise<boolean> {
+  for (let round = 0; round < ROUNDS; round++) {
+    if ((await assign(db, which)) < AT_ONCE) return true;
+  }
+  return false;
+}
+
+/** `assignPostbacks`, then deletes tests and what is still without an application after 30 days. */
 export async function keepPostbacks(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   await refreshAppStoreIds(db);
-  for (let round = 0; round < ROUNDS && (await claim(db)) === AT_ONCE; round++);
+  await assignPostbacks(db);
   const isOld = and(isPassing, lt(receivedAt, now - KEPT_MS));
   for (let round = 0; round < ROUNDS; round++) {
     if ((await deleteSome(db, skanPostbacks, isOld, AT_ONCE)) < AT_ONCE) return;
@@ -94,34 +117,30 @@ export async function keepPostbacks(d1: D1Database, now: number): Promise<void> 
 }
 
 /** Returns how many it found, at most 1,000. */
-async function claim(db: Database): Promise<number> {
+async function assign(db: Database, which: SQL | undefined): Promise<number> {
   const rows = await db
     .select({
-      transactionId,
-      sequence,
-      test,
-      receivedAt,
+      ...{ transactionId, sequence, test, receivedAt, from: applicationId },
       id: applications.id,
       timezone: applications.timezone,
     })
     .from(skanPostbacks)
     .innerJoin(applications, eq(applications.appStoreId, skanPostbacks.appId))
-    .where(and(isPassing, unclaimed))
+    .where(which)
     .orderBy(asc(receivedAt))
     .limit(AT_ONCE);
-  const claims = rows.map((row) => [
-    row.transactionId,
-    row.sequence,
-    Number(row.test),
-    row.id,
-    dayIn(row.timezone, row.receivedAt),
+  const assigned = rows.map((row) => [
+    ...[row.transactionId, row.sequence, Number(row.test), row.from],
+    ...[row.id, dayIn(row.timezone, row.receivedAt)],
   ]);
-  if (claims.length === 0) return 0;
-  const named = key.map((column, place) => sql`${column} = value ->> ${sql.raw(String(place))}`);
-  await retryTransient(() =>
-    db.run(sql`UPDATE ${skanPostbacks} SET application_id = value ->> 3, day = value ->> 4
-      FROM json_each(${JSON.stringify(claims)})
-      WHERE ${and(unclaimed, ...named)}`),
+  if (assigned.length === 0) return 0;
+  const named = [...key, applicationId].map(
+    (column, place) => sql`${column} = value ->> ${sql.raw(String(place))}`,
   );
-  return claims.length;
+  await retryTransient(() =>
+    db.run(sql`UPDATE ${skanPostbacks} SET application_id = value ->> 4, day = value ->> 5
+      FROM json_each(${JSON.stringify(assigned)})
+      WHERE ${and(...named)}`),
+  );
+  return assigned.length;
 }

@@ -10,12 +10,17 @@ import {
   EXAMPLE,
   endpoint,
   exactJsonBody,
+  idListQuery,
+  idOf,
   limitBody,
   MAX_JSON_BODY_BYTES,
   missing,
+  pageOf,
+  requiredText,
   requireReportSlot,
   requireWithin,
 } from '#http';
+import { list } from '#http/answers';
 import { iso } from '#lib/time';
 import {
   authenticateIntake,
@@ -25,7 +30,8 @@ import {
   ownApplication,
 } from '#teams';
 import { readAakPostback, unverifiedPayload } from './adattributionkit.ts';
-import { ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
+import { AppStoreClaim, AssignedApp, ConversionSchema, PostbackReceived, SkanReport } from './answers.ts';
+import { assignClaim, listAppStoreClaims, requireDeploymentOwner } from './claims.ts';
 import { SKAN_EXAMPLE } from './example.ts';
 import { appStoreId, type Postback } from './postback.ts';
 import { storePostback } from './receive.ts';
@@ -126,6 +132,23 @@ const postback = {
 const RECEIVES =
   'Apple sends copies of winning postbacks here, with or without the slash at the end, and networks may forward those that they got. They are counted for the application whose `ios_store_url` has their App Store id. Until there is one, they wait for 30 days.';
 
+const ofOwner = {
+  errors: { 403: 'Not an access token that an owner of the deployment’s first team created.' },
+} as const;
+const OF_OWNER =
+  'Only for access tokens that an owner of the first team of the deployment created and that are of this team.';
+
+type Claim = Awaited<ReturnType<typeof listAppStoreClaims>>[number];
+const showClaim = (claim: Claim): AppStoreClaim => ({
+  app_store_id: claim.appStoreId,
+  application_id: claim.id,
+  application: claim.application,
+  team_id: claim.teamId,
+  team: claim.team,
+  confirmed: claim.isConfirmed,
+  waiting_postbacks: claim.waiting,
+});
+
 export const skanEndpoints: Endpoint[] = [
   {
     ...postback,
@@ -191,6 +214,44 @@ export const skanEndpoints: Endpoint[] = [
     async handle(c, { params, body: { versions } }) {
       const application = await ownApplication(c, params.id);
       return saveSchema(apiCaller(c), application, versions);
+    },
+  }),
+  endpoint({
+    ...{ ...shared, ...ofOwner },
+    method: 'get',
+    path: '/v1/app-store-apps',
+    summary: 'List App Store apps of all teams',
+    description: `Which application has which App Store app, in the order in which the applications were created. ${OF_OWNER}`,
+    query: { schema: idListQuery('app'), example: { limit: 50, cursor: '' } },
+    answer: { description: 'A page of App Store apps.', schema: list(AppStoreClaim) },
+    async handle(c, { query: { limit, cursor } }) {
+      const db = database(c.env.DB);
+      await requireDeploymentOwner(db, c.get('team'));
+      const read = (rows: number) => listAppStoreClaims(db, { limit: rows, cursor });
+      const page = await pageOf(limit, read, idOf);
+      return { ...page, data: page.data.map(showClaim) };
+    },
+  }),
+  endpoint({
+    ...{ ...shared, ...ofOwner },
+    method: 'put',
+    path: '/v1/app-store-apps/{app_store_id}',
+    summary: 'Confirm or move an App Store app',
+    description: `Confirms that the app is the application's, so that postbacks which wait for it are counted there. If another application has the app, it loses its \`ios_store_url\`, and its postbacks of the app move within an hour. ${OF_OWNER}`,
+    params: { app_store_id: '525463029' },
+    body: {
+      schema: z.object({ application_id: requiredText(64) }),
+      examples: { confirm: { application_id: EXAMPLE.application } },
+    },
+    answer: { description: 'The app is the application’s.', schema: AssignedApp },
+    errors: {
+      ...ofOwner.errors,
+      404: 'No such application, or no application has the app.',
+      409: 'The application has another App Store app, or the postbacks of an earlier move are on their way.',
+    },
+    async handle(c, { params: { app_store_id }, body: { application_id } }) {
+      await assignClaim(apiCaller(c), c.get('team'), app_store_id, application_id);
+      return { app_store_id, application_id };
     },
   }),
   endpoint({

@@ -6,7 +6,7 @@ export {
   takeOverAccessToken,
 } from './access-tokens.ts';
 export { listKeysInGrace, replaceApiKey, revealApiKey } from './api-keys.ts';
-export { findByAppStoreId, refreshAppStoreIds } from './app-store-id.ts';
+export { assignAppStoreApp, findByAppStoreId, finishMove, refreshAppStoreIds } from './app-store-id.ts';
 export {
   ApplicationChanges,
   changeApplication,

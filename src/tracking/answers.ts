@@ -20,6 +20,12 @@ export const AndroidFile = z.array(
       package_name: z.string(),
       sha256_cert_fingerprints: z.array(z.string()),
     }),
+    relation_extensions: z.record(
+      z.string(),
+      z.object({
+        dynamic_app_link_components: z.array(z.object({ '/': z.string(), exclude: z.boolean().optional() })),
+      }),
+    ),
   }),
 );
 export type AndroidFile = z.input<typeof AndroidFile>;

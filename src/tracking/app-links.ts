@@ -75,18 +75,31 @@ export const appleFile = (linked: readonly LinkedApp[], base: string): AppleFile
   },
 });
 
-/** The file for Android, where the app's manifest says which paths it opens. */
-export const androidFile = (linked: readonly LinkedApp[]): AndroidFile =>
-  linked.flatMap(({ android }) =>
+const OPENS_LINKS = 'delegate_permission/common.handle_all_urls';
+
+/**
+ * The file for Android. From Android 15 on, an app opens only the path of its application; earlier ones go by the app's manifest alone. Source:
+ * https://developer.android.com/training/app-links/configure-assetlinks
+ */
+export const androidFile = (linked: readonly LinkedApp[], base: string): AndroidFile =>
+  linked.flatMap(({ id, android }) =>
     android === null
       ? []
       : [
           {
-            relation: ['delegate_permission/common.handle_all_urls'],
+            relation: [OPENS_LINKS],
             target: {
               namespace: 'android_app',
               package_name: android.packageName,
               sha256_cert_fingerprints: android.fingerprints,
+            },
+            relation_extensions: {
+              [OPENS_LINKS]: {
+                dynamic_app_link_components: [
+                  { '/': `${base}/${appLinkEnd(id, '*')}` },
+                  { '/': '*', exclude: true },
+                ],
+              },
             },
           },
         ],

@@ -242,7 +242,7 @@ export const appFileEndpoints: Endpoint[] = [
     path: '/.well-known/assetlinks.json',
     summary: 'Name the Android apps that open links',
     description:
-      "Read by Android. Lists the applications of the deployment that have `android_fingerprints` and a Google Play URL. The app's manifest says which paths it opens: those of its `app_link`s.",
+      'Read by Android. Lists the applications of the deployment that have `android_fingerprints` and a Google Play URL. From Android 15 on, each opens only the path of its `app_link`s; before, its manifest says which paths it opens.',
     answer: { description: 'The file.', schema: AndroidFile },
     handlers: [answerFile(androidFile)],
   },

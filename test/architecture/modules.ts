@@ -58,7 +58,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'users',
       'verifications',
     ],
-    reads: ['teams'],
+    reads: ['access_tokens', 'teams'],
     writes: {
       audit_log: 'a password that is reset on the command line has no caller',
     },
@@ -183,7 +183,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     },
   },
   skan: {
-    imports: ['audit', 'db', 'http', 'lib', 'money', 'teams'],
+    imports: ['audit', 'db', 'http', 'lib', 'members', 'money', 'teams'],
     owns: ['skan_postbacks', 'skan_schemas'],
     reads: ['applications', 'teams'],
   },

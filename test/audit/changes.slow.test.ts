@@ -513,6 +513,23 @@ const CHANGES: Change[] = [
       }),
     ),
   },
+  ...(['app_store_app.confirmed', 'app_store_app.moved'] as const).map(
+    (action): Change => ({
+      action,
+      by: 'dashboard',
+      prepare: async ({ tenant, owner }) => {
+        // The owner of the first team decides.
+        await env.DB.prepare('UPDATE teams SET created_at = (id <> ?)').bind(tenant.team.id).run();
+        const { id } = tenant.application;
+        const body = { name: 'Go', ios_store_url: 'https://apps.apple.com/app/id770010041' };
+        await env.DB.prepare('UPDATE applications SET ios_store_url = NULL, app_store_id = NULL').run();
+        const made = await worker.team(tenant, '/v1/applications', { method: 'POST', body });
+        const holder = await made.json<{ id: string }>();
+        const application_id = action === 'app_store_app.moved' ? id : holder.id;
+        return () => owner.post('/skan/apps', { app_store_id: '770010041', application_id });
+      },
+    }),
+  ),
   {
     action: 'skan_schema.saved',
     by: 'API',

@@ -1,3 +1,6 @@
+import { sql } from 'drizzle-orm';
+import { database } from '../../src/db/index.ts';
+import { createShareLink } from '../../src/views/views.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { makeCredentials } from './credentials.ts';
 import { makeEnvelope } from './envelope.ts';
@@ -14,17 +17,32 @@ import { YEAR_FROM, yearTo } from './year.ts';
 // 15 s an answer and another one fails. Everything
 // runs on one thread here, also what a deployment spreads over many isolates, so the ratios are an upper bound.
 
-const ROUNDS = 7;
+const ROUNDS = Number(process.env.ROUNDS ?? 7);
 const SECONDS = 3;
 /** As many as one backend keeps open. */
 const CONNECTIONS = 16;
 const REPORTS_AT_ONCE = 50;
+/** Of everything else that reads reports. */
+const READERS_AT_ONCE = 20;
 const REPORTS = 9;
 
 /** What is counted for the receivers in a round. */
 const EVENTS = 1_000;
 
-export const NEIGHBOUR_STEPS = 3 * ROUNDS;
+/** What the other team does. */
+const DISTURBANCES = [
+  'alone',
+  'receivers',
+  'reports',
+  'preview',
+  'share',
+  'mcp',
+  'export',
+  'events',
+] as const;
+type Disturbance = (typeof DISTURBANCES)[number];
+
+export const NEIGHBOUR_STEPS = DISTURBANCES.length * ROUNDS;
 
 type Felt = { webhook: number; report: number };
 
@@ -87,7 +105,29 @@ export async function measureNeighbours(rig: Rig, tenant: Tenant, step: (what: s
   const turn = (isOn: boolean) => Promise.all(switches.map((set) => set(isOn)));
   await turn(false);
   let seed = 1;
-  const disturbances = {
+  const secret = await createShareLink(
+    { db: database(rig.db), team: { id: other.teamId }, actor: 'bench', now: Date.now() },
+    {
+      address: {
+        path: '/breakdown',
+        query: `app=${large}&from=${YEAR_FROM}&to=${yearTo(QUICK_YEAR)}&period=custom&by=creative`,
+      },
+      ...{ note: 'bench', days: 7 },
+    },
+    sql`TRUE`,
+  );
+  const read = async (path: string, init: RequestInit = {}) => {
+    const headers = { 'Service-Token': other.teamToken, 'Content-Type': 'application/json' };
+    const response = await fetch(new URL(path, service), { headers, ...init });
+    const text = await response.text();
+    if (response.status !== 200 && response.status !== 429) {
+      throw new Error(`${path} answered ${response.status}: ${text.slice(0, 300)}`);
+    }
+  };
+  const readers = (path: string, init?: () => RequestInit) => async () =>
+    keepBusy(READERS_AT_ONCE, () => read(path, init?.()));
+  const asked = { application_id: large, from: YEAR_FROM, to: yearTo(QUICK_YEAR) };
+  const disturbances: Record<Disturbance, () => Promise<() => Promise<unknown>>> = {
     alone: async () => keepBusy(0, async () => undefined),
     receivers: async () => {
       await turn(true);
@@ -96,14 +136,36 @@ export async function measureNeighbours(rig: Rig, tenant: Tenant, step: (what: s
       return () => turn(false);
     },
     reports: async () => keepBusy(REPORTS_AT_ONCE, () => report(large, other.teamToken, expensive)),
+    preview: readers('/v1/alerts/preview', () => ({
+      method: 'POST',
+      body: JSON.stringify({
+        ...{ application_id: large, kind: 'metric', metric: 'roas', condition: 'falls', threshold: 10 },
+        ...{ days: 30, group_by: 'creative', preview_days: 90 },
+      }),
+    })),
+    share: readers(`/shared/${secret}`),
+    mcp: readers('/mcp', () => ({
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${other.teamToken}` },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: {
+          name: 'report',
+          arguments: { ...asked, report: 'performance', group_by: ['creative', 'country'] },
+        },
+      }),
+    })),
+    export: readers(`/v1/reports/${expensive}&application_id=${large}&format=csv`),
+    events: readers(`/v1/events?${new URLSearchParams({ ...asked, format: 'csv', limit: '200' })}`),
   };
-  type Disturbance = keyof typeof disturbances;
-  const names = Object.keys(disturbances) as Disturbance[];
-  const felt: Record<Disturbance, Felt[]> = { alone: [], receivers: [], reports: [] };
+  const felt = Object.fromEntries(DISTURBANCES.map((name) => [name, []])) as unknown as Record<
+    Disturbance,
+    Felt[]
+  >;
   // Compiles what is measured.
   await feel();
   for (let round = 0; round < ROUNDS; round++) {
-    for (const name of names) {
+    for (const name of DISTURBANCES) {
       step(`two teams, round ${round + 1} of ${ROUNDS}: ${name}`);
       const stop = await disturbances[name]();
       felt[name].push(await feel());
@@ -119,9 +181,11 @@ export async function measureNeighbours(rig: Rig, tenant: Tenant, step: (what: s
   return {
     neighbour_webhook_ms_alone: of('alone', 'webhook'),
     neighbour_report_ms_alone: of('alone', 'report'),
-    neighbour_webhook_ratio_receivers: ratio('receivers', 'webhook'),
-    neighbour_report_ratio_receivers: ratio('receivers', 'report'),
-    neighbour_webhook_ratio_reports: ratio('reports', 'webhook'),
-    neighbour_report_ratio_reports: ratio('reports', 'report'),
+    ...Object.fromEntries(
+      DISTURBANCES.filter((name) => name !== 'alone').flatMap((name) => [
+        [`neighbour_webhook_ratio_${name}`, ratio(name, 'webhook')],
+        [`neighbour_report_ratio_${name}`, ratio(name, 'report')],
+      ]),
+    ),
   };
 }

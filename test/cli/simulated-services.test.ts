@@ -14,6 +14,7 @@ import { AdLedger, SIMULATED_KEY, type Simulated } from '../../src/cli/simulatio
 import { isIos } from '../../src/cli/simulation/world.ts';
 import { runReport } from '../../src/connectors/fetch-answers.ts';
 import { PLATFORMS } from '../../src/connectors/platforms.ts';
+import { ReportBudget } from '../../src/connectors/report-budget.ts';
 import { outboundFetch } from '../../src/env.ts';
 import { tiktok } from '../../src/networks/costs/tiktok.ts';
 
@@ -75,7 +76,10 @@ it('reports the costs of some days as TikTok does', async () => {
   const [from, to] = ['2026-11-12', '2026-11-15'];
   const settings = { advertiser_id: '7' };
   const run = tiktok.read({ settings, credentials: { access_token: SIMULATED_KEY }, from, to, state: null });
-  const outcome = await runReport(run, { fetcher, sleep: async () => undefined, now: NOW });
+  const outcome = await runReport(run, {
+    ...{ fetcher, sleep: async () => undefined, now: NOW },
+    budget: new ReportBudget(),
+  });
   if (!('rows' in outcome)) throw new Error('no rows');
   const expected = costs.filter(({ date }) => date >= from && date <= to);
   expect(expected.length).toBeGreaterThan(0);

@@ -470,6 +470,19 @@ it.each<[string, string, string | null]>([
     'The address answered what cannot be read: row 1: amount is required',
   ],
   [
+    'JSON that breaks off',
+    `[{"date":"${TODAY}","campaign":"A","amount":1},`,
+    'The address answered what cannot be read: JSON that ends too early',
+  ],
+  [
+    'more rows than a report may have',
+    `[${Array(50_001)
+      .fill(JSON.stringify({ date: TODAY, campaign: 'A', amount: 1 }))
+      .join()}]`,
+    'The address answered what cannot be read: more than 50000 rows',
+  ],
+  ['20 MB and more', `{"a":"${'x'.repeat(20 * 1024 * 1024)}"}`, 'an answer has more than 20 MB'],
+  [
     'a page of HTML',
     '<html></html>',
     expect.stringMatching(/cannot be read: The header line has no column for date/),
@@ -486,6 +499,47 @@ it.each<[string, string, string | null]>([
   const [[url, headers] = ['', new Headers()]] = requests;
   expect(url).toBe(`https://costs.example.com/daily?from=${addDays(TODAY, -7)}&to=${addDays(TODAY, -1)}`);
   expect(headers.get('Authorization')).toBe('Bearer secret-bearer');
+});
+
+it('reads one large report at a time, and both of them whole', async () => {
+  const row = { date: addDays(TODAY, -2), amount: 1.5, currency: 'usd' };
+  const text = (name: string) =>
+    JSON.stringify(Array.from({ length: 2 }, (_, index) => ({ ...row, campaign: `${name} ${index}` })));
+  const tenants = [await createTenant(), await createTenant()];
+  const ids = await Promise.all(tenants.map((tenant) => addConnector(worker, tenant, 'pull')));
+  // Whatever is around the rows makes them large.
+  const large = (name: string) => `{"a":"${'x'.repeat(2 * 1024 * 1024)}","rows":${text(name)}}`;
+  let [sent, reading, most] = [0, 0, 0];
+  const fetcherOf = (name: string) => async () => {
+    sent++;
+    const bytes = new TextEncoder().encode(large(name));
+    let at = 0;
+    return new Response(
+      new ReadableStream({
+        pull(controller) {
+          // Beyond its first megabyte it is large.
+          if (at === 1_500_000) most = Math.max(most, ++reading);
+          controller.enqueue(bytes.slice(at, at + 500_000));
+          at += 500_000;
+          if (at < bytes.length) return;
+          reading--;
+          controller.close();
+        },
+      }),
+    );
+  };
+  const outcomes = await Promise.all(
+    ids.map(async (id, index) =>
+      runConnector(env, await connectorRow(id), NOW, fetcherOf(`C${index}`), () => scheduler.wait(1)),
+    ),
+  );
+  expect([outcomes, most]).toEqual([[null, null], 1]);
+  // The one that had to wait asked again.
+  expect(sent).toBe(3);
+  for (const [index, tenant] of tenants.entries()) {
+    const stored = await storedCosts(tenant);
+    expect(stored.map(({ campaign }) => campaign).sort()).toEqual([`C${index} 0`, `C${index} 1`]);
+  }
 });
 
 it('refuses days that are not over or not there any more, and others’ connectors', async () => {

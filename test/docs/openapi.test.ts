@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { DIMENSIONS } from '#catalogue';
@@ -8,6 +9,7 @@ import { ANDROID_AGENT, follow } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { Page } from '../helpers/page.ts';
 import { parkMessage } from '../helpers/parked.ts';
+import { createPerson } from '../helpers/person.ts';
 import { destinationObject, Receiver } from '../helpers/receiver.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -60,7 +62,13 @@ let own: Record<string, string>;
 beforeAll(async () => {
   tenant = await createTenant({
     android_store_url: 'https://play.google.com/store/apps/details?id=com.example',
+    ios_store_url: 'https://apps.apple.com/app/id525463029',
   });
+  const { email } = await createPerson(tenant.team, 'owner');
+  await env.DB.batch([
+    env.DB.prepare('UPDATE access_tokens SET created_by = ? WHERE team_id = ?').bind(email, tenant.team.id),
+    env.DB.prepare('UPDATE teams SET created_at = 0 WHERE id = ?').bind(tenant.team.id),
+  ]);
   const creative = await createCreative(worker, tenant, { campaign: 'Spring', adset: 'Young' });
   const shown = await worker.team(tenant, `/v1/creatives/${creative.id}`);
   const within = await shown.json<{ campaign_id: string; adset_id: string }>();

@@ -29,14 +29,15 @@ export async function createTenant({ ios_store_url, ...settings }: Partial<NewAp
   if (ios_store_url) {
     const iosStoreUrl = ios_store_url;
     const appStoreId = appStoreIdOf(iosStoreUrl);
+    const claim = { iosStoreUrl, appStoreId, confirmedAppStoreId: appStoreId };
     await db.batch([
       db
         .update(applications)
-        .set({ appStoreId: null })
+        .set({ appStoreId: null, confirmedAppStoreId: null })
         .where(eq(applications.appStoreId, appStoreId ?? '')),
-      db.update(applications).set({ iosStoreUrl, appStoreId }).where(eq(applications.id, application.id)),
+      db.update(applications).set(claim).where(eq(applications.id, application.id)),
     ]);
-    Object.assign(application, { iosStoreUrl, appStoreId });
+    Object.assign(application, claim);
   }
   await forgetAudit(team, caller.actor);
   return { team, application, apiKey, teamToken: accessToken };

@@ -42,6 +42,8 @@ const NOT_SENT: Readonly<Record<string, string>> = {
   'post /stores/apple/{secret}': 'Apple alone can sign one',
   'post /stores/google/{secret}': 'Google alone can sign one',
   'post /stores/revenuecat/{secret}': 'its Authorization is a setting, not a credential of the document',
+  'get /v1/app-store-apps': 'an owner of the first team alone may',
+  'put /v1/app-store-apps/{app_store_id}': 'an owner of the first team alone may',
   'post /v1/connectors/{connector_id}/backfill': 'its period ends today',
 };
 

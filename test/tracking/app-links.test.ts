@@ -48,15 +48,20 @@ it('names the apps that open links of this host, each with links of its own', as
       ],
     },
   });
-  const statement = {
+  const statementOf = ({ application }: Tenant) => ({
     relation: ['delegate_permission/common.handle_all_urls'],
     target: {
       namespace: 'android_app',
       package_name: 'com.example.chess',
       sha256_cert_fingerprints: [PRINT],
     },
-  };
-  expect(await file('assetlinks.json')).toEqual([statement, statement]);
+    relation_extensions: {
+      'delegate_permission/common.handle_all_urls': {
+        dynamic_app_link_components: [{ '/': `/t/${application.id}/*` }, { '/': '*', exclude: true }],
+      },
+    },
+  });
+  expect(await file('assetlinks.json')).toEqual([statementOf(both), statementOf(onlyAndroid)]);
   const path = `/v1/applications/${onlyAndroid.application.id}`;
   const changed = await worker.team(onlyAndroid, path, {
     method: 'PATCH',
@@ -75,8 +80,10 @@ it('names the apps that open links of this host, each with links of its own', as
 
 it('names the paths of links on a tracking host', async () => {
   const base = startWorker({ TRACKING_BASE_URL: 'https://ingest.test/go/' } as Partial<Env>);
-  const answer = await base.request('/.well-known/apple-app-site-association');
-  expect(await answer.text()).toMatch(/"\/go\/app_[0-9a-f]{32}\/\*"/);
+  for (const file of ['apple-app-site-association', 'assetlinks.json']) {
+    const answer = await base.request(`/.well-known/${file}`);
+    expect(await answer.text()).toMatch(/"\/go\/app_[0-9a-f]{32}\/\*"/);
+  }
   const root = startWorker({ TRACKING_BASE_URL: 'https://ingest.test' } as Partial<Env>);
   const atRoot = await root.request('/.well-known/apple-app-site-association');
   expect(await atRoot.text()).toMatch(/"\/app_[0-9a-f]{32}\/\*"/);

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, lte, not, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import {
   isOfDevice,
   type LoggedEvent,
@@ -48,6 +49,37 @@ export const withConsent = (item: OutboundItem, told: OutboundConsent): Outbound
   return { ...item, device: { ...item.device, consent, consentAt } };
 };
 
+/** A table of parts, in a counter or a destination. */
+type Parts = { table: SQLiteTable; key: SQLiteColumn; payload: SQLiteColumn };
+
+/**
+ * Rewrites the parts of a table that name a device; those for which `rewrite` returns null stay. `isRenewed`: under another id, because a destination may
+ * have the part as it was.
+ */
+export function rewriteParts(
+  store: ObjectStore,
+  { table, key, payload }: Parts,
+  deviceId: string,
+  rewrite: (part: OutboundPart) => OutboundPart | null,
+  isRenewed = false,
+): void {
+  const rows = store.values<[key: number, payload: string]>(
+    sql`SELECT ${key}, ${payload} FROM ${table} WHERE instr(${payload}, ${deviceId}) > 0`,
+  );
+  for (const [number, text] of rows) {
+    const part = rewrite(JSON.parse(text));
+    if (part === null) continue;
+    const id = isRenewed ? sql`, id = ${crypto.randomUUID()}` : sql``;
+    store.run(sql`UPDATE ${table} SET payload = ${JSON.stringify(part)}${id} WHERE ${key} = ${number}`);
+  }
+}
+
+/** Rewrites the parts of a table with the choices that a device has told meanwhile. */
+export const rewriteConsent = (store: ObjectStore, parts: Parts, told: OutboundConsent): void =>
+  rewriteParts(store, parts, told.deviceId, (part) =>
+    'events' in part ? { events: part.events.map((item) => withConsent(item, told)) } : null,
+  );
+
 /** What is known of some devices, by id. Erased ones are missing. */
 export function readOutboundDevices(store: ObjectStore, ids: Iterable<string>): Map<string, OutboundDevice> {
   const found = new Map<string, OutboundDevice>();
@@ -64,6 +96,8 @@ export function readOutboundDevices(store: ObjectStore, ids: Iterable<string>): 
   }
   return found;
 }
+
+const OUTBOUND = { table: outboundParts, key: outboundParts.part, payload: outboundParts.payload };
 
 /** A part is valid once its run is committed. */
 const IS_COMMITTED = lte(outboundParts.run, sql`(SELECT ${progress.run} FROM ${progress})`);
@@ -114,21 +148,7 @@ export const discardUncommitted = (store: ObjectStore): void => {
 
 /** Removes a device's events that wait to be sent, and has each destination forget those that it has. Call it in a transaction, between runs. */
 export function eraseOutbound(store: ObjectStore, deviceId: string, rules: readonly OutboundRule[]): void {
-  const rows = store
-    .select({ part: outboundParts.part, payload: outboundParts.payload })
-    .from(outboundParts)
-    .where(sql`instr(${outboundParts.payload}, ${deviceId}) > 0`)
-    .all();
-  for (const { part, payload } of rows) {
-    const left = withoutDevice(JSON.parse(payload), deviceId);
-    if (left === null) continue;
-    store
-      .update(outboundParts)
-      // Under another id, because the destination may have the part as it was.
-      .set({ payload: JSON.stringify(left), id: crypto.randomUUID() })
-      .where(eq(outboundParts.part, part))
-      .run();
-  }
+  rewriteParts(store, OUTBOUND, deviceId, (part) => withoutDevice(part, deviceId), true);
   const { run } = progressOf(store);
   for (const { id: destinationId } of rules) {
     insertPart(store, { run, destinationId, part: { erased: deviceId } });
@@ -141,21 +161,7 @@ export function tellOutboundConsent(
   told: OutboundConsent,
   rules: readonly OutboundRule[],
 ): void {
-  const rows = store
-    .select({ part: outboundParts.part, payload: outboundParts.payload })
-    .from(outboundParts)
-    .where(sql`instr(${outboundParts.payload}, ${told.deviceId}) > 0`)
-    .all();
-  for (const { part, payload } of rows) {
-    const own: OutboundPart = JSON.parse(payload);
-    if (!('events' in own)) continue;
-    const events = own.events.map((item) => withConsent(item, told));
-    store
-      .update(outboundParts)
-      .set({ payload: JSON.stringify({ events }) })
-      .where(eq(outboundParts.part, part))
-      .run();
-  }
+  rewriteConsent(store, OUTBOUND, told);
   const { run } = progressOf(store);
   for (const { id: destinationId } of rules)
     insertPart(store, { run, destinationId, part: { consent: told } });

@@ -20,6 +20,10 @@ export const applications = sqliteTable(
     iosStoreUrl: text('ios_store_url'),
     /** `appStoreIdOf` the URL. Postbacks of Apple are routed by it, so no other application of the deployment has it. */
     appStoreId: text('app_store_id'),
+    /** The App Store id that the deployment's owner confirmed as the application's. Another `appStoreId` is a claim that nobody confirmed. */
+    confirmedAppStoreId: text('confirmed_app_store_id'),
+    /** The application that had the App Store id until the owner moved it. Null once that one's postbacks have moved, too. */
+    appStoreIdFrom: text('app_store_id_from'),
     androidStoreUrl: text('android_store_url'),
     fallbackUrl: text('fallback_url'),
     attributionWindowHours: integer('attribution_window_hours').notNull().default(168),

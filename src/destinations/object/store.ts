@@ -5,6 +5,8 @@ import {
   type OutboundConsent,
   type OutboundItem,
   type OutboundPart,
+  rewriteConsent,
+  rewriteParts,
   toParameters,
   withConsent,
   withoutDevice,
@@ -18,6 +20,8 @@ import { deliveries, waitingParts } from './schema.ts';
 const ROWS_AT_ONCE = 2_000;
 /** Attempts that are kept of a delivery that is replayed again and again. */
 const MAX_ATTEMPTS = 20;
+
+const WAITING = { table: waitingParts, key: waitingParts.sequence, payload: waitingParts.payload };
 
 /** An event that is to be sent, as it is stored. `part`: that of `waiting_parts` with it; null once it has a row of its own. */
 export type Job = { item: OutboundItem; tries: number; attempts: Attempt[]; part: number | null };
@@ -136,20 +140,7 @@ export function saveResults(store: ObjectStore, results: readonly Result[], isTe
 /** Forgets a device: its deliveries, and its events that wait. Call it in a transaction. */
 export function eraseDevice(store: ObjectStore, deviceId: string): void {
   store.delete(deliveries).where(eq(deliveries.deviceId, deviceId)).run();
-  const rows = store
-    .select({ sequence: waitingParts.sequence, payload: waitingParts.payload })
-    .from(waitingParts)
-    .where(sql`instr(${waitingParts.payload}, ${deviceId}) > 0`)
-    .all();
-  for (const { sequence, payload } of rows) {
-    const left = withoutDevice(readPart(payload), deviceId);
-    if (left === null) continue;
-    store
-      .update(waitingParts)
-      .set({ payload: JSON.stringify(left) })
-      .where(eq(waitingParts.sequence, sequence))
-      .run();
-  }
+  rewriteParts(store, WAITING, deviceId, (part) => withoutDevice(part, deviceId));
 }
 
 /** Keeps the choices of a device for its events that were not sent, or may be sent again. Call it in a transaction. */
@@ -167,21 +158,7 @@ export function keepConsent(store: ObjectStore, told: OutboundConsent): void {
       .where(eq(deliveries.eventId, eventId))
       .run();
   }
-  const parts = store
-    .select({ sequence: waitingParts.sequence, payload: waitingParts.payload })
-    .from(waitingParts)
-    .where(sql`instr(${waitingParts.payload}, ${told.deviceId}) > 0`)
-    .all();
-  for (const { sequence, payload } of parts) {
-    const part = readPart(payload);
-    if (!('events' in part)) continue;
-    const events = part.events.map((item) => withConsent(item, told));
-    store
-      .update(waitingParts)
-      .set({ payload: JSON.stringify({ events }) })
-      .where(eq(waitingParts.sequence, sequence))
-      .run();
-  }
+  rewriteConsent(store, WAITING, told);
 }
 
 /** The newest first, before the event with an id. */

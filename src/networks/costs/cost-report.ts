@@ -14,7 +14,15 @@ export type CostRequest = {
   body?: string;
   /** How long to wait before it is sent. */
   afterSeconds?: number;
+  /**
+   * Makes what reads an answer of the status 200 as it arrives; `text` is empty then. It is made anew if the request is sent again. It may throw, which
+   * ends the report.
+   */
+  reader?: () => { add: (text: string) => void };
 };
+
+/** The most rows that a report may have. */
+export const MAX_COST_ROWS = 50_000;
 
 /** `retryAfterSeconds` is what the header `Retry-After` asks for. */
 export type CostAnswer = { status: number; text: string; retryAfterSeconds: number | null };

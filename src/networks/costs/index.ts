@@ -12,6 +12,7 @@ export {
   type CostRequest,
   type CostRow,
   type CostRun,
+  MAX_COST_ROWS,
   type ReportDescription,
   ReportFault,
   refusal,

@@ -23,6 +23,8 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'api_key.regenerated': 'Regenerated an API key',
   'intake_secret.created': 'Created an intake secret',
   'api_key.shown': 'Looked at an API key',
+  'app_store_app.confirmed': 'Confirmed an App Store app',
+  'app_store_app.moved': 'Moved an App Store app',
   'application.changed': 'Changed an application',
   'adset.external_ids_saved': 'Saved the ids of an ad set at networks',
   'application.created': 'Created an application',

@@ -15,11 +15,14 @@ export const SetUp = ({
   domain,
   host,
   application,
+  mayAssign,
   open,
 }: {
   domain: string;
   host: string;
   application: ApplicationRow;
+  /** Whether the person may be an owner of the deployment. */
+  mayAssign: boolean;
   open: boolean;
 }) => (
   <FoldedCard title="Set up your app" id="set-up" open={open}>
@@ -40,5 +43,11 @@ export const SetUp = ({
       The first key is for SKAdNetwork, the second (iOS 17.4) for AdAttributionKit, the third (iOS 18) for its
       re-engagements.
     </p>
+    {mayAssign && (
+      <p>
+        If several teams share this deployment, an owner of its first team{' '}
+        <a href="/skan/apps">decides which application has which app</a>.
+      </p>
+    )}
   </FoldedCard>
 );

@@ -4,8 +4,9 @@ import { count, money, NOTHING, percent } from '#lib/format';
 import { networkOfPostback } from '#networks';
 import { answerSkanCsv, reportSkan, SKAN_GROUPS, type SkanFigures, type SkanGroup, SkanQuery } from '#skan';
 import { ChoiceForm } from '../../forms/fields.tsx';
+import { again } from '../../forms/form.ts';
 import { dayText, timeText } from '../../shell/dates.ts';
-import { admin } from '../../shell/guard.ts';
+import { admin, requireRole } from '../../shell/guard.ts';
 import { type DashboardContext, type PageRecord, pageRoutes } from '../../shell/page-record.ts';
 import { Blank, Card, Figure, Notice } from '../../shell/parts.tsx';
 import { CsvLink, MAX_TABLE_ROWS, RowCount, renderReport, wantsCsv, Zone } from '../../shell/report.tsx';
@@ -14,6 +15,7 @@ import { optionsOf } from '../../shell/words.ts';
 import { groupName } from '../../tables/groups.tsx';
 import { METRIC_DEFINITIONS } from '../../tables/metrics.ts';
 import { type Column, Table } from '../../tables/table.tsx';
+import { assignApp, claimsPage } from './claims-page.tsx';
 import { removeVersion, saveVersion, schemaPage } from './schema-page.tsx';
 import { SetUp } from './set-up.tsx';
 
@@ -135,6 +137,7 @@ function skanPage(c: DashboardContext) {
         domain={settingsOf(c.env).POSTBACK_DOMAIN}
         host={new URL(c.req.url).hostname}
         application={application}
+        mayAssign={c.get('person').role === 'owner'}
         open={report.last_postback_at === null}
       />
     );
@@ -210,6 +213,8 @@ function skanPage(c: DashboardContext) {
   });
 }
 
+const owner = requireRole('owner');
+
 export const skan: PageRecord = {
   path: '/skan',
   title: 'SKAdNetwork',
@@ -218,5 +223,7 @@ export const skan: PageRecord = {
     .get('/', skanPage)
     .get('/schema', (c) => schemaPage(c))
     .post('/schema', admin, saveVersion)
-    .post('/schema/remove', admin, removeVersion),
+    .post('/schema/remove', admin, removeVersion)
+    .get('/apps', owner, (c) => claimsPage(c))
+    .post('/apps', owner, again(claimsPage), assignApp),
 };
