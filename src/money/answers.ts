@@ -63,6 +63,13 @@ export const CostFileSaved = CostsSaved.extend({
 });
 export type CostFileSaved = z.input<typeof CostFileSaved>;
 
+export const CostColumnsKnown = z.object({
+  columns: z
+    .record(z.string(), z.string())
+    .nullable()
+    .meta({ description: 'The heading of each field. Null if nobody said which column is which.' }),
+});
+
 export const CostsDeleted = z.object({
   deleted: z.int(),
   amounts: Amounts,

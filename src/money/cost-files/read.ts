@@ -20,7 +20,8 @@ const NAMES = ['campaign', 'adset', 'creative'] as const;
 /** A line that is not stored, and why. */
 type SkippedLine = { line: number; reason: string };
 
-type UploadedRow = Record<string, unknown>;
+/** A row as `PUT /v1/costs` takes it. */
+export type UploadedRow = Record<string, unknown>;
 export type ParsedCosts = {
   /** Null if the headings are of no known format. */
   format: CostFormat | null;
