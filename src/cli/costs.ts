@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
-import { type CostMap, parseCostMap } from '../money/cost-files/layout.ts';
 import {
+  type CostMap,
   type CostService,
   type DaysAndRows,
   faultsInMessage,
+  parseCostMap,
   readLargeFile,
   SMALL_BYTES,
   uploadByDay,
-} from '../money/cost-files/upload-by-day.ts';
+} from '#money/large-files';
 import { askService, type ServiceAnswer } from './ask-service.ts';
 import { CommandError, checkUrl, runCommand, UsageError } from './command.ts';
 import { serviceAt } from './local-state.ts';
@@ -41,7 +42,7 @@ type UploadAnswer = {
   amounts?: readonly { currency: string; amount: number | string; amount_exact?: string }[];
 };
 
-type FileOptions = { currency: string | undefined; spread: boolean; map: CostMap | null };
+type UploadOptions = { currency: string | undefined; spread: boolean; map: CostMap | null };
 
 const callerOf = ({ url, headerName, teamToken }: CostsTarget) => {
   const ask = async (
@@ -66,7 +67,7 @@ const callerOf = ({ url, headerName, teamToken }: CostsTarget) => {
 async function uploadWhole(
   file: Uint8Array<ArrayBuffer>,
   target: CostsTarget,
-  { currency, spread, map }: FileOptions,
+  { currency, spread, map }: UploadOptions,
 ): Promise<UploadAnswer> {
   const query = new URLSearchParams([
     ['application_id', target.application],
@@ -112,7 +113,7 @@ const daysText = (days: DaysAndRows) =>
 async function uploadLarge(
   file: Uint8Array,
   target: CostsTarget,
-  options: FileOptions,
+  options: UploadOptions,
 ): Promise<UploadAnswer | null> {
   const service = costService(target);
   if (file.length <= SMALL_BYTES) return null;

@@ -19,9 +19,8 @@ import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { CostsSaved } from './answers.ts';
 import { MAX_FILE_ROWS } from './cost-files/read-file.ts';
-import { CostKey, keyOf } from './cost-key.ts';
+import { CostKey, keyOf, otherForms, toStoredForms } from './cost-key.ts';
 import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
-import { otherForms, toStoredForms } from './name-forms.ts';
 import { areKnown } from './names.ts';
 import { insertCosts, partsOf, replacedByUpload, replacedForms, toParameter } from './store-costs.ts';
 

@@ -7,9 +7,8 @@ import { nameForms } from '#lib/input/name-forms';
 import { amountField } from '#lib/money';
 import type { ApplicationRow } from '#teams';
 import type { CostsDeleted } from './answers.ts';
-import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
+import { CostKey, KEY_COLUMNS, keyOf, otherForms } from './cost-key.ts';
 import { dayRange } from './list-costs.ts';
-import { otherForms } from './name-forms.ts';
 
 const MAX_DELETED_ROWS = 5_000;
 

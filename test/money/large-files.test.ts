@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { MAX_FILE_ROWS } from '../../src/money/cost-files/read-file.ts';
 import {
   type CostService,
   faultsInMessage,
@@ -8,7 +7,8 @@ import {
   readLargeFile,
   type SentRows,
   uploadByDay,
-} from '../../src/money/cost-files/upload-by-day.ts';
+} from '#money/large-files';
+import { MAX_FILE_ROWS } from '../../src/money/cost-files/read-file.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { slowIt } from '../helpers/thorough.ts';
 import { startWorker } from '../helpers/worker.ts';

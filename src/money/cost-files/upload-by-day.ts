@@ -4,6 +4,8 @@ import type { CostMap } from './layout.ts';
 import type { CostFileOptions, ParsedCosts, UploadedRow } from './read.ts';
 import { FILE_BYTES, type FileBounds, faultsInFile, MAX_FILE_ROWS, readCostFile } from './read-file.ts';
 
+export { type CostMap, parseCostMap } from './layout.ts';
+
 // Uploads of files that are too large for one request, for the command and the dashboard's script, which read such a file themselves. A request has
 // whole days, and an upload replaces rows of its own days only, so the requests together store what one of the whole file would.
 
@@ -73,11 +75,11 @@ export async function readLargeFile(
   return hasManyRows || file.length > FILE_BYTES ? { parsed, headings } : null;
 }
 
-type Part = { rows: UploadedRow[]; lines: number[]; days: string[]; characters: number };
+type DaysPart = { rows: UploadedRow[]; lines: number[]; days: string[]; characters: number };
 
 /** Rows in parts of whole days, the first day first. */
-export function partsByDay({ rows, lines }: Pick<ParsedCosts, 'rows' | 'lines'>): Part[] {
-  const days = new Map<string, Part>();
+export function partsByDay({ rows, lines }: Pick<ParsedCosts, 'rows' | 'lines'>): DaysPart[] {
+  const days = new Map<string, DaysPart>();
   for (const [index, row] of rows.entries()) {
     const date = String(row.date);
     const part = days.get(date) ?? { rows: [], lines: [], days: [date], characters: 0 };
@@ -86,7 +88,7 @@ export function partsByDay({ rows, lines }: Pick<ParsedCosts, 'rows' | 'lines'>)
     part.characters += JSON.stringify(row).length;
     days.set(date, part);
   }
-  const parts: Part[] = [];
+  const parts: DaysPart[] = [];
   for (const [, day] of [...days].sort(([left], [right]) => (left < right ? -1 : 1))) {
     const last = parts.at(-1);
     const fits =
@@ -107,7 +109,7 @@ export function partsByDay({ rows, lines }: Pick<ParsedCosts, 'rows' | 'lines'>)
   return parts;
 }
 
-function daysOf(parts: readonly Part[]): DaysAndRows {
+function daysOf(parts: readonly DaysPart[]): DaysAndRows {
   const days = parts.flatMap((part) => part.days);
   const [from, to] = [days[0], days.at(-1)];
   if (from === undefined || to === undefined) return null;
@@ -138,7 +140,7 @@ export const faultsInMessage = (message: string): Fault[] =>
   });
 
 /** What the service says of a part, as if it had seen the file. */
-const faultsOfPart = (faults: readonly Fault[], { lines, days }: Part): Fault[] =>
+const faultsOfPart = (faults: readonly Fault[], { lines, days }: DaysPart): Fault[] =>
   faultsInFile(faults, lines).map(({ path, message }) =>
     path === 'rows' ? { path: `${days[0]} to ${days.at(-1)}:`, message } : { path, message },
   );
