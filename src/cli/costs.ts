@@ -39,6 +39,7 @@ type UploadAnswer = {
   rows: number;
   unmatched: number;
   skipped?: { line: number; reason: string }[];
+  ignored_columns?: string[];
   amounts?: readonly { currency: string; amount: number | string; amount_exact?: string }[];
 };
 
@@ -134,7 +135,9 @@ async function uploadLarge(
       `Stored: ${daysText(outcome.stored)}. Not stored: ${daysText(outcome.missing)}, because: ${outcome.reason}\nRun the command again to complete it.`,
     );
   }
-  return { ...outcome.totals, skipped: 'skipped' in large.parsed ? large.parsed.skipped : [] };
+  if (!('rows' in large.parsed)) return outcome.totals;
+  const { skipped, ignored } = large.parsed;
+  return { ...outcome.totals, skipped, ignored_columns: ignored };
 }
 
 /** What a refusal says, whether it is JSON of ours or a proxy's text. */
@@ -173,11 +176,12 @@ await runCommand(
       throw new CommandError(`${file} cannot be read: ${error.message}`);
     });
     const answer = (await uploadLarge(bytes, target, options)) ?? (await uploadWhole(bytes, target, options));
-    const { rows, unmatched, skipped = [], amounts = [] } = answer;
+    const { rows, unmatched, skipped = [], amounts = [], ignored_columns = [] } = answer;
     console.log(`${rows} rows stored; the names of ${unmatched} match no campaign, ad set or creative.`);
     for (const { currency, amount, amount_exact } of amounts) {
       console.log(`Spend: ${amount_exact ?? amount} ${currency.toUpperCase()}`);
     }
+    if (ignored_columns.length > 0) console.log(`Columns that are not stored: ${ignored_columns.join(', ')}`);
     for (const { line, reason } of skipped) console.log(`Line ${line} ${reason}; not stored.`);
   },
 );

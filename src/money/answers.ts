@@ -51,6 +51,9 @@ export const CostsSaved = z.object({
 export type CostsSaved = z.input<typeof CostsSaved>;
 
 export const CostFileSaved = CostsSaved.extend({
+  ignored_columns: z
+    .array(z.string())
+    .meta({ description: 'The headings of columns of which nothing is stored.' }),
   format: z
     .enum(Object.keys(COST_FORMATS) as CostFormat[])
     .nullable()

@@ -41,7 +41,7 @@ export async function saveCostFile(
   const known = await readKnownColumns(caller.db, application.id, file, options);
   const { parsed } = known;
   if (!('rows' in parsed)) return refuse([parsed]);
-  const { format, network, rows, lines, read, skipped, faults } = parsed;
+  const { format, network, rows, lines, read, skipped, ignored, faults } = parsed;
   if (faults.length > 0) return refuse(faults, parsed.unknownHeadings);
   if (rows.length === 0) return refuse([{ path: 'The file', message: 'has no rows below its headings' }]);
   if (rows.length > MAX_FILE_ROWS) {
@@ -57,7 +57,7 @@ export async function saveCostFile(
         ? [rememberCostColumns(caller, application.id, await hashOfHeadings(headings), options.map)]
         : [];
     const saved = await saveCosts(caller, application, checked.data.rows, { alongside: remembered });
-    return { saved: { ...saved, read, skipped, format, network }, faults: null };
+    return { saved: { ...saved, read, skipped, ignored_columns: ignored, format, network }, faults: null };
   } catch (error) {
     if (!(error instanceof AppError) || error.details.length === 0) throw error;
     return refuse(faultsInFile(error.details, lines));

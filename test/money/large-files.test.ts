@@ -70,7 +70,15 @@ function largeFile(
 /** A file of some days as if it were large. */
 const small = (rows: Record<string, unknown>[]) => ({
   parsed: {
-    ...{ format: null, network: null, read: rows.length, skipped: [], faults: [], unknownHeadings: null },
+    ...{
+      format: null,
+      network: null,
+      read: rows.length,
+      skipped: [],
+      ignored: [],
+      faults: [],
+      unknownHeadings: null,
+    },
     ...{ rows, lines: rows.map((_, index) => index + 2) },
   },
   headings: null,

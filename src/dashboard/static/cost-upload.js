@@ -79,7 +79,8 @@ async function upload(file) {
   bar.hidden = true;
   if (outcome.outcome === 'stored') {
     const query = new URLSearchParams(form.dataset.costUpload);
-    const stored = storedQuery({ ...outcome.totals, format: parsed.format, skipped: parsed.skipped });
+    const { format, skipped, ignored } = parsed;
+    const stored = storedQuery({ ...outcome.totals, format, skipped, ignored });
     for (const [name, value] of Object.entries(stored)) query.set(name, value);
     location.assign(`/costs?${query}`);
   } else if (outcome.outcome === 'refused') {

@@ -36,6 +36,8 @@ type StoredCosts = Pick<CostFileSaved, 'rows' | 'replaced' | 'unmatched'> & {
   format: CostFormat | null;
   amounts: readonly { currency: string; amount: number }[];
   skipped: readonly Skipped[];
+  /** How many columns of the file were not read. */
+  ignored: number;
 };
 /** `unknownHeadings`: the headings of a file of which a person is to say which column is which. */
 export type RefusedUpload = {
@@ -74,7 +76,15 @@ const readAmount = (text: string) => {
 
 /** The outcome of an upload, from the URL of the redirect after it; null on any other visit. */
 export function readStored(c: DashboardContext): StoredCosts | null {
-  const { stored = '', replaced = '', unknown = '', format = '', sums = '', skipped = '' } = c.req.query();
+  const {
+    stored = '',
+    replaced = '',
+    unknown = '',
+    format = '',
+    sums = '',
+    skipped = '',
+    ignored = '',
+  } = c.req.query();
   if (!/^\d{1,6}$/.test(stored) || !/^\d{1,6}$/.test(unknown)) return null;
   return {
     rows: Number(stored),
@@ -83,10 +93,19 @@ export function readStored(c: DashboardContext): StoredCosts | null {
     format: Object.hasOwn(COST_FORMATS, format) ? (format as CostFormat) : null,
     amounts: sums.split('_').flatMap(readAmount),
     skipped: skipped.split('_').flatMap(readSkipped),
+    ignored: /^\d{1,4}$/.test(ignored) ? Number(ignored) : 0,
   };
 }
 
-export const StoredNotice = ({ rows, replaced, unmatched, format, amounts, skipped }: StoredCosts) => {
+export const StoredNotice = ({
+  rows,
+  replaced,
+  unmatched,
+  format,
+  amounts,
+  skipped,
+  ignored,
+}: StoredCosts) => {
   const source = format && format !== 'own' ? `, read as an export of ${COST_FORMATS[format].label}` : '';
   const isOdd = skipped.some(({ reason }) => reason.includes(', but '));
   return (
@@ -101,6 +120,7 @@ export const StoredNotice = ({ rows, replaced, unmatched, format, amounts, skipp
       {amounts.length > 0 && (
         <p>{`Spend: ${amounts.map(({ amount, currency }) => `${money(amount, currency)} (${currency.toUpperCase()})`).join(', ')}.`}</p>
       )}
+      {ignored > 0 && <p>{`Columns that are not stored: ${count(ignored)}.`}</p>}
       {skipped.length > 0 && (
         <ul>
           {skipped.map(({ line, reason }) => (
@@ -237,5 +257,8 @@ export async function uploadCosts(c: DashboardContext, view: View): Promise<Resp
     const { faults, unknownHeadings } = outcome;
     return { faults, text: bytes ? await costFileText(bytes, FILE_BOUNDS) : text, unknownHeadings };
   }
-  return c.redirect(`/costs${viewQuery(view, storedQuery(outcome.saved))}`, 303);
+  return c.redirect(
+    `/costs${viewQuery(view, storedQuery({ ...outcome.saved, ignored: outcome.saved.ignored_columns }))}`,
+    303,
+  );
 }
