@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = [
   'connector.run',
   'cost_names.mapped',
   'cost_names.unmapped',
+  'costs.columns_changed',
   'costs.deleted',
   'costs.uploaded',
   'counting.resumed',

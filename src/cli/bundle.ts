@@ -85,3 +85,18 @@ export async function bundleWorker(entry: string, folder: string): Promise<strin
   const index = path.join(folder, 'index.mjs');
   return [index, ...modules.filter((file) => file !== index)];
 }
+
+/** Bundles a module of `src` for browsers into one file. Idempotent: an unchanged file is not touched. `folder` is where it is first written. */
+export async function bundleScript(entry: string, file: string, folder: string): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    write: false,
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'browser',
+    minify: true,
+  });
+  await mkdir(path.dirname(file), { recursive: true });
+  for (const { contents } of outputFiles) await putFile(file, contents, folder);
+}

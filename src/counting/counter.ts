@@ -119,7 +119,11 @@ export class Counter extends RestoredCounter implements CounterApi {
     this.seenShards.forget();
     this.outbound.rules.forget();
     this.scheduler.begin(this.ctx.storage, this.opened);
-    this.files = new RawFiles({ ...this.around, source: () => readCounterName(this.name) });
+    this.files = new RawFiles({
+      ...this.around,
+      source: () => readCounterName(this.name),
+      seen: () => this.seen,
+    });
     this.ownAlarm.forget();
   }
 
@@ -203,7 +207,7 @@ export class Counter extends RestoredCounter implements CounterApi {
     // What arrived before is counted first, so that totals are complete.
     return this.eraseBetweenRuns(() => {
       this.outbound.erase(id);
-      return eraseDevice(this.store, { id, erasedName }, clickEventId, Date.now());
+      return eraseDevice(this.log, { id, erasedName }, clickEventId, Date.now());
     });
   }
 

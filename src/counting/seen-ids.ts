@@ -1,6 +1,7 @@
 import { eq, lt } from 'drizzle-orm';
 import { LruCache } from '#lib/collections/lru-cache';
 import { TupleIndex } from '#lib/collections/tuple-index';
+import { idToBytes } from '#lib/ids';
 import { MINUTE_MS } from '#lib/time';
 import { seenIds } from './schema.ts';
 import { bytesOf, type ObjectStore } from './store.ts';
@@ -8,6 +9,8 @@ import { wordsOf } from './word-columns.ts';
 
 /** The words of an id by which it is found among those of its minute. */
 const TAIL_WORDS = 2;
+/** No row of the log has it. */
+const NO_BATCH = 0;
 /** The number of ids cached in memory, at 16 to 32 bytes each. */
 const MAX_CACHED_IDS = 400_000;
 /** The number of ids for which a minute has room from the start. */
@@ -63,6 +66,11 @@ export class SeenIds {
         .run();
     }
     return fresh;
+  }
+
+  /** Notes an install that is erased. It was appended with its device, not as one of a batch, and is known no longer. Idempotent. */
+  addErased(eventId: string): void {
+    this.addAll(idToBytes(eventId), NO_BATCH);
   }
 
   /** The batch of an event; null if it was not appended. */

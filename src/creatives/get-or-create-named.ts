@@ -5,13 +5,13 @@ import { AppError, unavailable } from '#http';
 import { askRegistry, mintIds } from './create-creative.ts';
 import { type ExternalIds, listExternalIds } from './external-ids.ts';
 import { changeCreative } from './list.ts';
-import { findStoredNames } from './stored-names.ts';
+import { storedNamesOf } from './stored-names.ts';
 
 type ExternalNames = Record<InventoryLevel, string>;
 
 /** The first creative of this name, in the campaign and ad set of these names; null if there is none. */
 async function findNamed(d1: D1Database, applicationId: string, sent: ExternalNames): Promise<string | null> {
-  const names = await findStoredNames(database(d1), applicationId, sent);
+  const names = await storedNamesOf(database(d1), applicationId, sent);
   const find = () =>
     database(d1)
       .select({ id: creatives.id })

@@ -16,3 +16,4 @@ export {
 } from './inventory.ts';
 export { INVENTORY_LEVELS } from './levels.ts';
 export { CreativeChanges, changeCreative, getCreative, listNewestFor } from './list.ts';
+export { findStoredNames, type NamePath } from './stored-names.ts';

@@ -3,7 +3,7 @@ import { database } from '#db';
 import { noteDatabase, noteTold, type RememberedChannels, type ToTell } from './deployment-memory.ts';
 import { getOrCreate, type MadeCreative, type Minted, undo, type WantedCreative } from './get-or-create.ts';
 import { keepMade, missingCreatives } from './made-creatives.ts';
-import { findStoredNames } from './stored-names.ts';
+import { storedNamesOf } from './stored-names.ts';
 
 /** Storage key of the ids of failed calls, for which it is unknown whether D1 committed them. */
 const UNCONFIRMED = 'unconfirmed';
@@ -69,7 +69,7 @@ export class CreativeRegistry extends DurableObject<Env> {
   private async createNext(wanted: WantedCreative): Promise<MadeCreative> {
     const unconfirmed = (await this.ctx.storage.get<Minted[]>(UNCONFIRMED)) ?? [];
     try {
-      const names = await findStoredNames(database(this.db), wanted.applicationId, wanted.names);
+      const names = await storedNamesOf(database(this.db), wanted.applicationId, wanted.names);
       const made = await getOrCreate(this.db, { ...wanted, names }, unconfirmed);
       if (made.isIdTaken) return made;
       if (unconfirmed.length > 0) await this.ctx.storage.delete(UNCONFIRMED);

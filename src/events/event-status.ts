@@ -115,7 +115,8 @@ async function findIn(
         const { status: outcome } = status;
         return { ...status, ...(await remarks(env, application, counter, { status: outcome, event })) };
       }
-      if (found.wasTaken) throw notFound();
+      // In a file that is still to be rewritten, an erased event is found and left out.
+      if (found.wasTaken || page.events.length > 0) throw notFound();
       return null;
     } catch (error) {
       // The file was replaced after the index was read, or is gone.

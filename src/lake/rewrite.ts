@@ -22,19 +22,25 @@ export type FileIndex = {
 
 /**
  * Removes events from a file, by device or by event id. Returns how many were removed, and the file's new entry, or null if nothing is left
- * of it. A file that contains none of them is unchanged. Safe to repeat after a failure at any point.
+ * of it. A file that contains none of them is unchanged. `onRemoved` gets each, before anything is changed. Safe to repeat after a failure at any
+ * point.
  */
 export async function rewriteWithout(
   bucket: Bucket,
   index: FileIndex,
   entry: FileEntry,
   ids: ReadonlySet<string>,
+  onRemoved: (event: StoredEvent) => void = () => undefined,
 ): Promise<{ entry: FileEntry | null; removed: number }> {
   const current = await deleteReplaced(bucket, index, entry);
   if (!current || ![...ids].some((id) => mayHoldId(current, id))) {
     return { entry: current, removed: 0 };
   }
-  return keepOnly(bucket, index, current, (event) => !isAnyOf(event, ids));
+  return keepOnly(bucket, index, current, (event) => {
+    const isKept = !isAnyOf(event, ids);
+    if (!isKept) onRemoved(event);
+    return isKept;
+  });
 }
 
 /** Removes the events that were received before a time (epoch milliseconds) from a file, in the same way. */

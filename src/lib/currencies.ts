@@ -5,7 +5,7 @@ const CODES =
   'huf idr ils inr iqd irr isk jmd jod jpy kes kgs khr kmf kpw krw kwd kyd kzt lak lbp lkr lrd lsl lyd mad mdl mga mkd mmk ' +
   'mnt mop mru mur mvr mwk mxn mxv myr mzn nad ngn nio nok npr nzd omr pab pen pgk php pkr pln pyg qar ron rsd rub rwf sar ' +
   'sbd scr sdg sek sgd shp sle sos srd ssp stn svc syp szl thb tjs tmt tnd top try ttd twd tzs uah ugx usd usn uyi uyu uyw ' +
-  'uzs ved ves vnd vuv wst xaf xag xau xba xbb xbc xbd xcd xcg xdr xof xpd xpf xpt xsu xts xua xxx yer zar zmw zwg';
+  'uzs ved ves vnd vuv wst xad xaf xag xau xba xbb xbc xbd xcd xcg xdr xof xpd xpf xpt xsu xts xua xxx yer zar zmw zwg';
 
 /** Lower-case ISO 4217 codes. */
 export const CURRENCIES: ReadonlySet<string> = new Set(CODES.split(' '));
@@ -14,15 +14,26 @@ export const CURRENCIES: ReadonlySet<string> = new Set(CODES.split(' '));
  * Codes that were not always in force, each with its last day (`to`), and its first (`from`) where an amount of another time would be of another
  * currency. The last day is the one on which amounts could still be of it.
  * Source: ISO 4217 list three (historic denominations), which has the month of each withdrawal, as published by datasets/currency-codes. Where an
- * old currency was in use beside the new one for longer, as azm, ghc, mzm, rol and tmm were, until then. Those withdrawn since 2014 are not in that
- * copy; their days are those of the amendments known to us.
+ * old currency was in use beside the new one for longer, as azm, ghc, mzm, rol and tmm were, until then. Withdrawals since 2014 and first days: the
+ * amendments of ISO 4217, compared with the days of tender in Unicode CLDR 48.2 (supplemental/currencyData), and the central banks' notices for sle,
+ * sll, zwg and zwl. `bgn` and `hrk` end when prices went over to the euro, `ang` when xcg replaced it. Codes that are older than any event,
+ * 2010, have no first day.
  */
 const DATED: ReadonlyMap<string, { from?: string; to?: string }> = new Map<
   string,
   { from?: string; to?: string }
 >([
-  ['xcg', { from: '2025-03-31' }],
+  ['ssp', { from: '2011-07-18' }],
+  ['zmw', { from: '2013-01-01' }],
+  ['byn', { from: '2016-07-01' }],
+  ['mru', { from: '2018-01-01' }],
+  ['stn', { from: '2018-01-01' }],
+  ['ves', { from: '2018-08-20' }],
+  ['ved', { from: '2021-10-01' }],
+  ['sle', { from: '2022-04-01' }],
   ['zwg', { from: '2024-04-05' }],
+  ['xad', { from: '2025-05-12' }],
+  ['xcg', { from: '2025-03-31' }],
   ['csd', { to: '2006-12-31' }],
   ['mgf', { to: '2004-12-31' }],
   ['uss', { to: '2014-03-31' }],

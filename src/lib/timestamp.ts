@@ -31,7 +31,8 @@ const NO_SUCH_DAY = 'is a date that does not exist';
 const isDigit = (code: number) => /\p{Nd}/u.test(String.fromCodePoint(code));
 
 /** Converts decimal digits of any script to ASCII. Source: Unicode, "Decimal Number (Nd)": each script has a run of ten, 0 to 9. */
-function toAsciiDigits(text: string): string {
+export function toAsciiDigits(text: string): string {
+  if (PRINTABLE_ASCII.test(text)) return text;
   return text.replace(DIGIT, (digit) => {
     const code = digit.codePointAt(0) ?? 0;
     if (code < 0x80) return digit;

@@ -51,6 +51,9 @@ export const CostsSaved = z.object({
 export type CostsSaved = z.input<typeof CostsSaved>;
 
 export const CostFileSaved = CostsSaved.extend({
+  ignored_columns: z
+    .array(z.string())
+    .meta({ description: 'The headings of columns of which nothing is stored.' }),
   format: z
     .enum(Object.keys(COST_FORMATS) as CostFormat[])
     .nullable()
@@ -62,6 +65,13 @@ export const CostFileSaved = CostsSaved.extend({
   }),
 });
 export type CostFileSaved = z.input<typeof CostFileSaved>;
+
+export const CostColumnsKnown = z.object({
+  columns: z
+    .record(z.string(), z.string())
+    .nullable()
+    .meta({ description: 'The heading of each field. Null if nobody said which column is which.' }),
+});
 
 export const CostsDeleted = z.object({
   deleted: z.int(),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { currencyCodeOfAnyDay, type Fault, invalidRequest, repeatable, requiredText } from '#http';
-import { COST_FIELDS, type CostMap } from './cost-files/layout.ts';
+import { currencyCodeOfAnyDay, invalidRequest, listOfUpTo, repeatable, requiredText } from '#http';
+import { COST_FIELDS, type CostMap, parseCostMap, plainHeading } from './cost-files/layout.ts';
 
 /** Query of `PUT /v1/costs/file`. */
 export const CostFileQuery = z.object({
@@ -14,32 +14,34 @@ export const CostFileQuery = z.object({
   }),
 });
 
-const FIELDS: ReadonlySet<string> = new Set(COST_FIELDS);
-/** What people may call the day as well. */
-const ALIASES: Readonly<Record<string, string>> = {
-  day: 'date',
-  spend: 'amount',
-  cost: 'amount',
-  ad: 'creative',
-};
+const MAX_HEADINGS = 200;
+const Heading = requiredText(512);
+
+/** Body of `PUT /v1/costs/columns`. */
+export const CostColumns = z
+  .object({
+    application_id: requiredText(128),
+    headings: listOfUpTo(MAX_HEADINGS, Heading, 'headings'),
+    columns: z
+      .partialRecord(z.enum(COST_FIELDS), Heading, {
+        error: `must have a heading for each of some of ${COST_FIELDS.join(', ')}`,
+      })
+      .refine((map) => map.campaign && map.amount && (map.date || (map.start && map.end)), {
+        error: 'must name the columns of campaign, amount and date, or of start and end in place of date',
+      })
+      .optional(),
+  })
+  .superRefine(({ headings, columns = {} }, ctx) => {
+    const known = new Set(headings.map(plainHeading));
+    for (const [field, heading] of Object.entries(columns)) {
+      if (!known.has(plainHeading(heading)))
+        ctx.addIssue({ code: 'custom', path: ['columns', field], message: 'must be one of headings' });
+    }
+  });
 
 /** Reads texts such as `date=Päivä`. Null if there is none. Throws `invalid_request`. */
 export function readCostMap(texts: readonly string[] | undefined): CostMap | null {
-  if (texts === undefined || texts.length === 0) return null;
-  const faults: Fault[] = [];
-  const map: Record<string, string> = {};
-  for (const text of texts) {
-    const at = text.indexOf('=');
-    const name = text.slice(0, Math.max(at, 0)).trim().toLowerCase();
-    const field = ALIASES[name] ?? name;
-    const heading = text.slice(at + 1).trim();
-    if (at < 0 || !FIELDS.has(field) || heading === '') {
-      faults.push({
-        path: 'map',
-        message: `must be a field and a heading, such as date=Päivä, not "${text}"`,
-      });
-    } else map[field] = heading;
-  }
+  const { map, faults } = parseCostMap(texts ?? []);
   if (faults.length > 0) throw invalidRequest(faults);
   return map;
 }

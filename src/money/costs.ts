@@ -18,18 +18,14 @@ import { amountField, toNanos } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import type { ApplicationRow } from '#teams';
 import type { CostsSaved } from './answers.ts';
-import { CostKey, keyOf } from './cost-key.ts';
+import { MAX_FILE_ROWS } from './cost-files/read-file.ts';
+import { CostKey, keyOf, otherForms, toStoredForms } from './cost-key.ts';
 import { applyNames, type CostValues, listCostNames, MAX_COST } from './cost-names.ts';
-import { otherForms, toStoredForms } from './name-forms.ts';
 import { areKnown } from './names.ts';
 import { insertCosts, partsOf, replacedByUpload, replacedForms, toParameter } from './store-costs.ts';
 
-const MAX_COST_ROWS = 5_000;
 const MAX_COUNT = 1e12;
 const NAMES_SHOWN = 20;
-
-/** A list of rows, as sent to `PUT` and `DELETE /v1/costs`. */
-export const costRows = <Row extends z.ZodType>(row: Row) => listOfUpTo(MAX_COST_ROWS, row, 'rows');
 
 /** A row of costs as sent. */
 export const CostEntry = CostKey.extend({
@@ -43,15 +39,17 @@ export const CostEntry = CostKey.extend({
 });
 
 /** Body of `PUT /v1/costs`. */
-export const Costs = z.object({ application_id: requiredText(128), rows: costRows(CostEntry) });
+export const Costs = z.object({
+  application_id: requiredText(128),
+  rows: listOfUpTo(MAX_FILE_ROWS, CostEntry, 'rows'),
+  dry_run: z.boolean({ error: 'must be true or false' }).default(false).meta({
+    description: 'Whether the rows are only checked. Nothing is stored then.',
+  }),
+});
 export type Costs = z.infer<typeof Costs>;
 
-/** More rows than a request of JSON has: those of a file, in one transaction. */
-export const MAX_FILE_ROWS = 50_000;
-/** Of a file: the number of rows is checked before. */
-export const CostRows = z.object({
-  rows: z.array(CostEntry).min(1, `must be a list of 1 to ${MAX_FILE_ROWS} rows`),
-});
+/** The rows of a file. */
+export const CostRows = Costs.pick({ rows: true });
 
 /** Spend by currency. */
 function amountsOf(values: readonly CostValues[]): CostsSaved['amounts'] {
@@ -60,10 +58,12 @@ function amountsOf(values: readonly CostValues[]): CostsSaved['amounts'] {
   return [...sums].sort().map(([currency, nanos]) => ({ currency, ...amountField('amount', nanos) }));
 }
 
+type SaveOptions = { corrects?: boolean; alongside?: BatchItem<'sqlite'>[]; dryRun?: boolean };
+
 /**
  * Stores ad spend, in one transaction. Rows of the same key add up. What they add up to overwrites the stored row of that key. It also replaces stored rows
  * that may be of the same money, whether uploaded or fetched by a connector, unless the upload has them too, so that a day uploaded first as a total
- * and then by country is not counted twice; `corrects` leaves these. `alongside` are statements of the same transaction. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
+ * and then by country is not counted twice; `corrects` leaves these. `alongside` are statements of the same transaction. `dryRun` only checks the rows: nothing is stored, and `replaced` is 0. Mapped names are replaced: see `applyNames`. Rows whose names the application does not have are stored and count as spend all the same. Throws
  * `invalid_request` for a date later than tomorrow in the application's time zone, which leaves room for platforms in other zones, for currencies that were not in force on it, and for amounts in two currencies
  * under one key. Idempotent.
  */
@@ -71,7 +71,7 @@ export async function saveCosts(
   caller: Caller,
   application: ApplicationRow,
   rows: Costs['rows'],
-  { corrects = false, alongside = [] }: { corrects?: boolean; alongside?: BatchItem<'sqlite'>[] } = {},
+  { corrects = false, alongside = [], dryRun = false }: SaveOptions = {},
 ): Promise<CostsSaved> {
   const { db, now } = caller;
   const tomorrow = addDays(dayIn(application.timezone, now), 1);
@@ -91,8 +91,39 @@ export async function saveCosts(
     toStoredForms(db, application.id, sent),
   ]);
   const values = applyNames(spelled, names);
-  const earlier = values.flatMap(({ key, ...row }) => otherForms(key).map((form) => ({ key: form, ...row })));
   const parts = partsOf(values).map(toParameter);
+  const { replaced, unmatched } = dryRun
+    ? {
+        replaced: 0,
+        unmatched: (
+          await Promise.all(parts.map((part) => unmatchedStatement(db, application.id, part)))
+        ).flat(),
+      }
+    : await storeParts(caller, application, values, parts, { corrects, alongside });
+  const count = unmatched.reduce((total, row) => total + row.rows, 0);
+  return {
+    rows: values.length,
+    read: rows.length,
+    stored: values.length,
+    skipped: [],
+    amounts: amountsOf(values),
+    replaced,
+    matched: values.length - count,
+    unmatched: count,
+    unmatched_names: firstNames(unmatched),
+  };
+}
+
+/** Stores rows in place of those that they replace. Returns how many those were, and which names the application does not have. */
+async function storeParts(
+  caller: Caller,
+  application: ApplicationRow,
+  values: readonly CostValues[],
+  parts: readonly string[],
+  { corrects, alongside }: { corrects: boolean; alongside: BatchItem<'sqlite'>[] },
+): Promise<{ replaced: number; unmatched: UnmatchedRow[] }> {
+  const { db, now } = caller;
+  const earlier = values.flatMap(({ key, ...row }) => otherForms(key).map((form) => ({ key: form, ...row })));
   // Everything is deleted before anything is stored, so that no part deletes what another one stores.
   const deletions = parts.map((part) =>
     db.delete(costs).where(replacedByUpload(application.id, part, corrects)),
@@ -110,23 +141,14 @@ export async function saveCosts(
     ...parts.map((part) => unmatchedStatement(db, application.id, part)),
     ...alongside,
   ]);
-  const replaced = results
-    .slice(1, 1 + parts.length + forms.length)
-    .reduce<number>((total, result) => total + (result as D1Result).meta.changes, 0);
-  const unmatched = results
-    .slice(1 + 2 * parts.length + forms.length, 1 + 3 * parts.length + forms.length)
-    .flatMap((result) => result as UnmatchedRow[]);
-  const count = unmatched.reduce((total, row) => total + row.rows, 0);
+  const deleted = parts.length + forms.length;
   return {
-    rows: values.length,
-    read: rows.length,
-    stored: values.length,
-    skipped: [],
-    amounts: amountsOf(values),
-    replaced,
-    matched: values.length - count,
-    unmatched: count,
-    unmatched_names: firstNames(unmatched),
+    replaced: results
+      .slice(1, 1 + deleted)
+      .reduce<number>((total, result) => total + (result as D1Result).meta.changes, 0),
+    unmatched: results
+      .slice(1 + parts.length + deleted, 1 + 2 * parts.length + deleted)
+      .flatMap((result) => result as UnmatchedRow[]),
   };
 }
 

@@ -2,21 +2,21 @@ import { and, eq, gte, lte, type SQL, sql } from 'drizzle-orm';
 import * as z from 'zod';
 import { auditStatement, type Caller } from '#audit';
 import { commaList, costs, hasRow, isAmong } from '#db';
-import { optionalText, requiredText } from '#http';
+import { listOfUpTo, optionalText, requiredText } from '#http';
 import { nameForms } from '#lib/input/name-forms';
 import { amountField } from '#lib/money';
 import type { ApplicationRow } from '#teams';
 import type { CostsDeleted } from './answers.ts';
-import { CostKey, KEY_COLUMNS, keyOf } from './cost-key.ts';
-import { costRows } from './costs.ts';
+import { CostKey, KEY_COLUMNS, keyOf, otherForms } from './cost-key.ts';
 import { dayRange } from './list-costs.ts';
-import { otherForms } from './name-forms.ts';
+
+const MAX_DELETED_ROWS = 5_000;
 
 /** Body of `DELETE /v1/costs`: either the rows with these keys, or all rows in a range of days. */
 export const CostsToDelete = z
   .object({
     application_id: requiredText(128),
-    rows: costRows(CostKey).optional(),
+    rows: listOfUpTo(MAX_DELETED_ROWS, CostKey, 'rows').optional(),
     ...dayRange,
     campaign: optionalText(255),
   })

@@ -6,9 +6,9 @@ import { chunksOf } from '#lib/collections/chunks';
 import { toOneLine } from '#lib/input/one-line';
 import { daysBetween } from '#lib/time';
 import type { CostRow } from '#networks/costs';
+import { toStoredForms } from './cost-key.ts';
 import { applyNames, type CostValues, listCostNames } from './cost-names.ts';
 import { readNamesByIds } from './match-ids.ts';
-import { toStoredForms } from './name-forms.ts';
 import { insertCosts, replacedByFetched, toParameter } from './store-costs.ts';
 
 const MAX_NAME = 255;

@@ -1,6 +1,8 @@
 export type { CostFileSaved } from './answers.ts';
 export { COST_FORMATS, COST_LANGUAGES, type CostFormat, definitionOf } from './cost-files/formats/index.ts';
 export type { CostMap } from './cost-files/layout.ts';
+export { costFileText, FILE_BOUNDS } from './cost-files/read-file.ts';
+export { recallCostColumns, saveCostColumns } from './cost-files/remembered-columns.ts';
 export {
   listCostNames,
   listUnmatchedNames,
@@ -29,5 +31,5 @@ export {
   type RateSource,
 } from './rate-book.ts';
 export { parseReferenceRates } from './reference-rates.ts';
-export { costFileText, saveCostFile } from './save-cost-file.ts';
+export { saveCostFile } from './save-cost-file.ts';
 export { writeNames } from './write-names.ts';

@@ -2,9 +2,19 @@ import { apiCaller } from '#audit';
 import { database } from '#db';
 import { type Endpoint, EXAMPLE, endpoint, invalidRequest, missing } from '#http';
 import { ownApplication } from '#teams';
-import { CostFileSaved, CostsDeleted, CostsListed, CostsSaved, RatesListed, RatesSaved } from './answers.ts';
-import { CostFileQuery, readCostMap } from './cost-file-query.ts';
+import {
+  CostColumnsKnown,
+  CostFileSaved,
+  CostsDeleted,
+  CostsListed,
+  CostsSaved,
+  RatesListed,
+  RatesSaved,
+} from './answers.ts';
+import { CostColumns, CostFileQuery, readCostMap } from './cost-file-query.ts';
 import { COST_FORMATS, COST_LANGUAGES } from './cost-files/formats/index.ts';
+import { FILE_BYTES } from './cost-files/read-file.ts';
+import { recallCostColumns, saveCostColumns } from './cost-files/remembered-columns.ts';
 import { Costs, saveCosts } from './costs.ts';
 import { CostsToDelete, deleteCosts } from './delete-costs.ts';
 import { ExchangeRates, saveRates } from './exchange-rates.ts';
@@ -12,9 +22,7 @@ import { CostsQuery, listCosts } from './list-costs.ts';
 import { listRates, RatesQuery } from './list-rates.ts';
 import { saveCostFile } from './save-cost-file.ts';
 
-const UPLOAD_BYTES = 1024 * 1024;
-/** 50,000 rows of an export with some twenty columns. */
-const FILE_BYTES = 8 * 1024 * 1024;
+const DELETE_BYTES = 1024 * 1024;
 
 const FORMATS = Object.values(COST_FORMATS)
   .slice(1)
@@ -74,7 +82,7 @@ export const moneyEndpoints: Endpoint[] = [
         },
       },
     },
-    maxBytes: UPLOAD_BYTES,
+    maxBytes: DELETE_BYTES,
     answer: {
       description: 'The number of deleted rows and their amounts by currency.',
       schema: CostsDeleted,
@@ -112,7 +120,7 @@ export const moneyEndpoints: Endpoint[] = [
     path: '/v1/costs',
     summary: 'Upload costs',
     description:
-      'A row replaces the row with the same date, names, country, OS and network. Country, OS and network are optional; with them, spend, CPI and ROAS are known by them. Rows of one upload with the same date, names, country, OS and network add up. Rows of earlier uploads that may be of the same money are deleted: those with the same date and names, and for each of country, OS and network the same value or none on one side. So a day can be uploaded as a total first and by country later, or the other way round, without counting twice. Upload all rows of a day and its names at once. Use the dates of the advertising platform; none may be later than tomorrow.',
+      'A row replaces the row with the same date, names, country, OS and network. Country, OS and network are optional; with them, spend, CPI and ROAS are known by them. Rows of one upload with the same date, names, country, OS and network add up. Rows of earlier uploads that may be of the same money are deleted: those with the same date and names, and for each of country, OS and network the same value or none on one side. So a day can be uploaded as a total first and by country later, or the other way round, without counting twice. Upload all rows of a day and its names at once, up to 50,000 rows and 8 MiB. With `dry_run`, rows are checked and nothing is stored, so that a large upload in several requests can be refused as a whole. Use the dates of the advertising platform; none may be later than tomorrow.',
     body: {
       schema: Costs,
       examples: {
@@ -140,15 +148,42 @@ export const moneyEndpoints: Endpoint[] = [
         },
       },
     },
-    maxBytes: UPLOAD_BYTES,
+    maxBytes: FILE_BYTES,
     answer: {
       description: 'The number of stored rows, and the names that the application does not have.',
       schema: CostsSaved,
     },
-    errors: notFound,
-    async handle(c, { body: { application_id, rows } }) {
+    errors: { ...notFound, 413: 'The body is larger than 8 MiB.' },
+    async handle(c, { body: { application_id, rows, dry_run } }) {
       const application = await ownApplication(c, application_id);
-      return saveCosts(apiCaller(c), application, rows);
+      return saveCosts(apiCaller(c), application, rows, { dryRun: dry_run });
+    },
+  }),
+  endpoint({
+    ...shared,
+    method: 'put',
+    path: '/v1/costs/columns',
+    summary: 'Remember the columns of cost files',
+    description:
+      'Which column is which in files whose headings are of no known export. Every later file of the application with these headings is read so, however it is uploaded. Without `columns`, nothing changes, and the answer has what is remembered.',
+    body: {
+      schema: CostColumns,
+      examples: {
+        remember: {
+          application_id: EXAMPLE.application,
+          headings: ['Päivä', 'Kampanja', 'Summa'],
+          columns: { date: 'Päivä', campaign: 'Kampanja', amount: 'Summa' },
+        },
+        ask: { application_id: EXAMPLE.application, headings: ['Päivä', 'Kampanja', 'Summa'] },
+      },
+    },
+    answer: { description: 'What is remembered for these headings.', schema: CostColumnsKnown },
+    errors: notFound,
+    async handle(c, { body: { application_id, headings, columns } }) {
+      const application = await ownApplication(c, application_id);
+      const caller = apiCaller(c);
+      if (columns) await saveCostColumns(caller, application, headings, columns);
+      return { columns: await recallCostColumns(caller.db, application.id, headings) };
     },
   }),
   endpoint({

@@ -5,8 +5,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { counterOf } from '#counting';
 import { newId } from '#lib/ids';
 import { RunningDevice } from '../../src/rollup/device/device-state.ts';
+import { exportAll } from '../helpers/backup.ts';
 import { ANDROID_AGENT, follow, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
+import { settleAll } from '../helpers/settle.ts';
 import { claimsOf, counterRows } from '../helpers/stored.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { eventsIn, fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
@@ -435,6 +437,35 @@ describe('GET /v1/events/:event_id', () => {
     );
     expect(await answer.json()).toMatchObject({ data: [], totals: [] });
   });
+
+  it.each(['in the log', 'in a file', 'in a file that is rewritten'])(
+    'forgets the install of an erased device at once, with the device’s other events: %s',
+    async (where) => {
+      const tenant = await createTenant();
+      const token = await fetchToken(worker, tenant);
+      const [event, other] = [await send(tenant, purchase(token)), await fetchToken(worker, tenant)];
+      await deliver();
+      await settleAll(tenant.application.id);
+      const listed = await worker.team(
+        tenant,
+        `/v1/events?application_id=${tenant.application.id}&type=install`,
+      );
+      const { data } = await listed.json<{ data: { event_id: string; device_id: string }[] }>();
+      const { deviceId } = await claimsOf(token);
+      const [install, kept] = [true, false].map(
+        (isErased) => data.find(({ device_id }) => (device_id === deviceId) === isErased)?.event_id ?? '',
+      );
+      if (where !== 'in the log') await exportAll(tenant.application.id, 1);
+      expect((await status(tenant, install ?? '')).code).toBe(200);
+      await worker.team(tenant, `/v1/devices/${token}`, { method: 'DELETE' });
+      if (where === 'in a file that is rewritten') await exportAll(tenant.application.id, 1);
+      expect(
+        [await status(tenant, install ?? ''), await status(tenant, event)].map((one) => one.code),
+      ).toEqual([...[404, 404]]);
+      expect((await status(tenant, kept ?? '')).body).toMatchObject({ status: 'counted' });
+      expect(other).not.toBe(token);
+    },
+  );
 
   it('says that an event after the erasure of its device is not counted, and shows none of it', async () => {
     const tenant = await createTenant();

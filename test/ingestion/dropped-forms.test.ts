@@ -9,6 +9,8 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
+const AUTHORIZATION = 'Bearer rc_0123456789abcdef';
+
 type Warning = { path: string; message: string };
 
 let tenant: Tenant;
@@ -19,7 +21,10 @@ beforeAll(async () => {
   tenant = await createTenant(STORES);
   token = await fetchToken(worker, tenant);
   const path = `/v1/applications/${tenant.application.id}`;
-  await worker.team(tenant, path, { method: 'PATCH', body: { impression_template: { preset: 'max' } } });
+  await worker.team(tenant, path, {
+    method: 'PATCH',
+    body: { impression_template: { preset: 'max' }, revenuecat_authorization: AUTHORIZATION },
+  });
   const made = await worker.team(tenant, `${path}/intake-secret`, { method: 'POST', body: {} });
   ({ intake_secret: secret } = await made.json<{ intake_secret: string }>());
   const { id } = await createCreative(worker, tenant);
@@ -70,6 +75,80 @@ const DOORS = {
     return worker.request(`${pathname}${search}&${new URLSearchParams(told)}`);
   },
 } as const satisfies Record<string, (form: Form) => Promise<Response>>;
+
+const costFile = (text: string) =>
+  worker.request(`/v1/costs/file?application_id=${tenant.application.id}`, {
+    method: 'PUT',
+    headers: { 'Service-Token': tenant.teamToken, 'Content-Type': 'text/csv' },
+    body: text,
+  });
+
+/** What of a cost file is not stored, and where its answer says so. */
+const COST_FILES: readonly (readonly [text: string, says: Record<string, unknown>])[] = [
+  ['date,campaign,amount,Reach\n2026-03-02,Spring,1,9', { ignored_columns: ['Reach'] }],
+  [
+    'date,campaign,amount\n2026-03-02,Spring,1\nTotal,,2',
+    { skipped: [{ line: 3, reason: 'is a total of 2, but its rows add up to 1' }] },
+  ],
+  [
+    'date,campaign,amount\n2026-03-02,Spring,1\nMade by a tool,,',
+    { skipped: [{ line: 3, reason: 'is a line of text' }] },
+  ],
+  [
+    'date,campaign,amount\n2026-03-02,Spring,1\ndate,campaign,amount',
+    { skipped: [{ line: 3, reason: 'repeats the headings' }] },
+  ],
+  [
+    'date,campaign,amount\n2026-03-02,Spring,1\n2026-03-02,Spring,2',
+    { read: 2, stored: 1, amounts: [{ currency: 'usd', amount: 3 }] },
+  ],
+];
+
+it.each(COST_FILES)('a cost file: %j', async (text, says) => {
+  const answer = await costFile(text);
+  expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining(says)]);
+});
+
+/** What a store's notification tells that is not counted, and the reason in the answer. */
+const NOTIFICATIONS: readonly (readonly [event: Form, reason: RegExp])[] = [
+  [{ environment: 'SANDBOX' }, /sandbox/],
+  [{ environment: null }, /sandbox/],
+  [{ type: 'EXPIRATION' }, /no payment/],
+  [{ type: 'SOMETHING_NEW' }, /no payment/],
+  [{ is_family_share: true }, /no payment/],
+  [{ price: -5, price_in_purchased_currency: -5 }, /no payment/],
+  [{ transaction_id: 'null' }, /no transaction/],
+  [{ transaction_id: null }, /no payment/],
+  [{ price: null, price_in_purchased_currency: null }, /no amount/],
+  [{ price: 1e9, price_in_purchased_currency: 1e9 }, /too large/],
+];
+
+it.each(NOTIFICATIONS)('a notification of RevenueCat: %j', async (event, reason) => {
+  const told = {
+    ...{
+      id: crypto.randomUUID(),
+      type: 'INITIAL_PURCHASE',
+      environment: 'PRODUCTION',
+      app_user_id: 'user_1',
+    },
+    ...{
+      transaction_id: crypto.randomUUID(),
+      currency: 'EUR',
+      price: 5.41,
+      price_in_purchased_currency: 4.99,
+    },
+    ...event,
+  };
+  const answer = await worker.request(`/stores/revenuecat/${secret}`, {
+    method: 'POST',
+    headers: { Authorization: AUTHORIZATION, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ api_version: '1.0', event: told }),
+  });
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    expect.objectContaining({ event_id: null, reason: expect.stringMatching(reason) }),
+  ]);
+});
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 

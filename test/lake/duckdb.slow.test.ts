@@ -113,6 +113,7 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
     store: () => store,
     bucket: () => bucket,
     source: () => ({ applicationId: APPLICATION_ID, shard: 0 }),
+    seen: () => seen,
     transaction: (work) => storage.transactionSync(work),
   });
   await files.work(Number.POSITIVE_INFINITY);

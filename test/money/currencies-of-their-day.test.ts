@@ -55,12 +55,37 @@ it('takes costs in a former currency on its days, and refuses them by name on ot
 });
 
 it.each([
-  ['xcg', '2025-03-30', '2025-03-31'],
+  ['ssp', '2011-07-17', '2011-07-18'],
+  ['zmw', '2012-12-31', '2013-01-01'],
+  ['byn', '2016-06-30', '2016-07-01'],
+  ['mru', '2017-12-31', '2018-01-01'],
+  ['stn', '2017-12-31', '2018-01-01'],
+  ['ves', '2018-08-19', '2018-08-20'],
+  ['ved', '2021-09-30', '2021-10-01'],
+  ['sle', '2022-03-31', '2022-04-01'],
   ['zwg', '2024-04-04', '2024-04-05'],
+  ['xcg', '2025-03-30', '2025-03-31'],
+  ['xad', '2025-05-11', '2025-05-12'],
 ])('takes %s from its first day on', async (currency, before, first) => {
   const tenant = await createTenant();
   const on = async (date: string) => (await putRows(tenant, [{ date, currency, amount: 1 }])).status;
   expect([await on(before), await on(first)]).toEqual([400, 200]);
+});
+
+it.each([
+  ['ltl', '2014-12-31', '2015-01-01'],
+  ['byr', '2016-12-31', '2017-01-01'],
+  ['mro', '2017-12-31', '2018-01-01'],
+  ['std', '2017-12-31', '2018-01-01'],
+  ['vef', '2018-08-19', '2018-08-20'],
+  ['cuc', '2021-06-30', '2021-07-01'],
+  ['sll', '2024-03-31', '2024-04-01'],
+  ['zwl', '2024-08-31', '2024-09-01'],
+  ['ang', '2025-03-31', '2025-04-01'],
+])('takes %s until its last day', async (currency, last, after) => {
+  const tenant = await createTenant();
+  const on = async (date: string) => (await putRows(tenant, [{ date, currency, amount: 1 }])).status;
+  expect([await on(last), await on(after)]).toEqual([200, 400]);
 });
 
 it.each([

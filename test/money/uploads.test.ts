@@ -124,7 +124,14 @@ describe('PUT /v1/costs/file', () => {
     expect([answer.status, await answer.json()]).toEqual([
       200,
       {
-        ...{ rows: 1, read: 1, stored: 1, skipped: [], amounts: [{ currency: 'usd', amount: 1234.5 }] },
+        ...{
+          rows: 1,
+          read: 1,
+          stored: 1,
+          ignored_columns: [],
+          skipped: [],
+          amounts: [{ currency: 'usd', amount: 1234.5 }],
+        },
         ...{ format: 'meta', network: 'meta', replaced: 0, matched: 0, unmatched: 1 },
         unmatched_names: [{ campaign: 'Spring', adset: null, creative: null }],
       },

@@ -165,12 +165,14 @@ export function outcomesOf(
   return new Map(rows.map(({ batch, outcomes }) => [batch, JSON.parse(outcomes)]));
 }
 
+type BlankedEvent = { id: string; device_id?: string; type?: string };
+
 /**
- * Replaces the events of a device, or a single event by id, with null in the counted part of the hot log. Returns how many. Events that are not
+ * Replaces the events of a device, or a single event by id, with null in the counted part of the hot log. Returns them. Events that are not
  * counted yet are kept.
  */
-export function blankEvents(store: ObjectStore, id: string): number {
-  const isMeant = (event: { id: string; device_id?: string } | null) =>
+export function blankEvents(store: ObjectStore, id: string): BlankedEvent[] {
+  const isMeant = (event: BlankedEvent | null): event is BlankedEvent =>
     event !== null && (event.id === id || event.device_id === id);
   const rows = store
     .select({ batch: log.batch })
@@ -184,12 +186,12 @@ export function blankEvents(store: ObjectStore, id: string): number {
       ),
     )
     .all();
-  let blanked = 0;
+  const blanked: BlankedEvent[] = [];
   for (const { batch } of rows) {
-    const events: ({ id: string; device_id?: string } | null)[] = JSON.parse(textOf(store, batch));
-    const own = events.filter(isMeant).length;
-    if (own === 0) continue;
-    blanked += own;
+    const events: (BlankedEvent | null)[] = JSON.parse(textOf(store, batch));
+    const own = events.filter(isMeant);
+    if (own.length === 0) continue;
+    blanked.push(...own);
     store
       .update(log)
       .set({ events: JSON.stringify(events.map((event) => (isMeant(event) ? null : event))) })

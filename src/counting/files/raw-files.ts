@@ -4,6 +4,7 @@ import { NewDevices } from '../devices/new-devices.ts';
 import { isolateMemory } from '../isolate-memory.ts';
 import { progressOf } from '../log.ts';
 import { backoffMs } from '../retry.ts';
+import type { SeenIds } from '../seen-ids.ts';
 import type { ObjectStore } from '../store.ts';
 import { confirmRange, eventsThrough, exportDueAt, hotEventsIn, takeRange } from './export.ts';
 import { finishErasure, hasErasures, nextErasure, pruneErasures } from './file-erasures.ts';
@@ -36,6 +37,7 @@ type RawFilesDependencies = {
   store: () => ObjectStore;
   bucket: () => Bucket;
   source: () => { applicationId: string; shard: number };
+  seen: () => SeenIds;
   transaction: <Result>(work: () => Result) => Result;
 };
 
@@ -178,7 +180,9 @@ export class RawFiles {
     const next = nextErasure(store());
     if (!next) return false;
     const index = fileIndex(store(), transaction);
-    const { entry } = await rewriteWithout(this.notingBucket(), index, next.entry, next.ids);
+    const { entry } = await rewriteWithout(this.notingBucket(), index, next.entry, next.ids, (event) => {
+      if (event.type === 'install') transaction(() => this.around.seen().addErased(event.id));
+    });
     if (entry) transaction(() => finishErasure(store(), entry.key, next.ids));
     return true;
   }

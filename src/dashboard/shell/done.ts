@@ -27,6 +27,7 @@ const DONE = {
   resumed: 'Counting has resumed.',
   deleted_application: 'Deleted. Its data is removed in the background.',
   deleted: 'Removed.',
+  columns: 'Remembered. Upload the file again.',
   mapped: 'Mapped. Stored costs moved, and later uploads follow.',
   test_sent: 'A test message is on its way. It arrives within a minute, or its failure shows below.',
   sent_again: 'They are sent again now.',

@@ -1,4 +1,5 @@
 import { isCurrencyOfAnyDay } from '#lib/currencies';
+import { toAsciiDigits } from '#lib/timestamp';
 
 // Amounts and counts as people, networks and spreadsheets write them. Pure.
 
@@ -39,6 +40,14 @@ export type WrittenAmount = {
 };
 
 const INVISIBLE = /[\u200E\u200F\u061C\uFEFF]/g;
+
+/** A number or day in the digits and signs of ASCII, whatever script they are in. */
+export const plainNumber = (text: string): string =>
+  toAsciiDigits(text.normalize('NFKC').replace(INVISIBLE, ''))
+    .replaceAll('٫', '.')
+    .replaceAll('٬', ',')
+    .trim();
+
 const SPACES = /[\s\u00A0\u2007\u2009\u202F'’‘`´]/g;
 
 /** `--` and the like, by which exports say that there is no value. */
@@ -46,7 +55,7 @@ export const isBlank = (text: string): boolean => /^(?:[-–—]+|n\/?a|null|nan
 
 /** Splits an amount from the currency that is written beside it. */
 export function readWritten(text: string): WrittenAmount {
-  const plain = text.normalize('NFKC').replace(INVISIBLE, '').trim();
+  const plain = plainNumber(text);
   const [, before = '', digits = plain, after = ''] =
     /^((?:\p{L}+\.?)?\p{Sc}?)\s*([\d.,\s'’‘`´-]*\d(?:e-\d{1,3})?)\s*(\p{Sc}|\p{L}+\.?)?$/iu.exec(plain) ?? [];
   const beside = [before, after].map((mark) => mark.replace(/\.$/, '').toLowerCase());
@@ -61,6 +70,8 @@ const POINT = /^(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3}|\d*)\.\d+$/;
 const COMMA = /^(?:\d{1,3}(?:\.\d{3})+|\d*),\d+$/;
 /** Thousands by commas or points, also as in India. */
 const WHOLE = /^(?:\d+|\d{1,3}([.,])\d{3}(?:\1\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})$/;
+/** Spreadsheets round small negative numbers to it. */
+const NOTHING = /^-0+(?:[.,]0+)?$/;
 const SMALL = /^\d(?:\.\d+)?e-\d{1,3}$/i;
 
 /** The character before decimals that all of a file's amounts agree on. Null if none shows one, or if they differ. */
@@ -92,6 +103,7 @@ export function parseAmount(
   { style = null, currency = '' }: { style?: DecimalStyle; currency?: string } = {},
 ): number | null {
   const { bare } = readWritten(text);
+  if (NOTHING.test(bare)) return 0;
   if (WHOLE.test(bare)) return Number(bare.replace(/[.,]/g, ''));
   if (SMALL.test(bare)) return Number(bare);
   if (AMBIGUOUS.test(bare)) {
@@ -105,9 +117,7 @@ export function parseAmount(
 /** Parses a count with thousands separators, or with zeros as decimals. Returns any other text unchanged, so that the schema reports the fault. */
 export function parseCount(text: string): string {
   if (isBlank(text)) return '';
-  const bare = text
-    .normalize('NFKC')
-    .replace(INVISIBLE, '')
+  const bare = plainNumber(text)
     .replace(SPACES, '')
     .replace(/(?<=\d)[.,]0{1,2}$/, '');
   return WHOLE.test(bare) || AMBIGUOUS.test(bare) ? bare.replace(/[.,]/g, '') : text;

@@ -1,3 +1,5 @@
+import { plainNumber } from './amounts.ts';
+
 // Days as exports write them. Pure.
 
 /** Which of two numbers comes first: `day` as in 19/11/2026, `month` as in 11/19/2026. Null if a file does not show it. */
@@ -26,10 +28,7 @@ export function findDayOrder(dates: Iterable<string>): DayOrder {
  * `11/19/2026` if the file's dates tell the order. Other orders would be guesses: their text is returned unchanged.
  */
 export function parseDate(written: string, order: DayOrder = null): string {
-  const text = written
-    .normalize('NFKC')
-    .replace(/[\u200E\u200F\u061C\uFEFF]/g, '')
-    .trim();
+  const text = plainNumber(written);
   const [, year, month, day] =
     /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)/.exec(text) ??
     /^(\d{4})[年년]\s*(\d{1,2})[月월]\s*(\d{1,2})[日일]/.exec(text) ??

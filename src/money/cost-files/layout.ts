@@ -1,4 +1,5 @@
 import { COST_DIMENSIONS, ofDimensions } from '#catalogue';
+import type { Fault } from '#http';
 import { isCurrencyOfAnyDay } from '#lib/currencies';
 import {
   COST_FORMATS,
@@ -129,4 +130,32 @@ export function readMapped(cells: readonly string[], map: CostMap): Layout | nul
   const layout = readColumns({ ...COST_FORMATS.own.columns, ...Object.fromEntries(named) }, headings);
   const isComplete = (Object.keys(map) as CostField[]).every((field) => layout.at[field] !== undefined);
   return isComplete ? { ...layout, format: null, network: null } : null;
+}
+
+const FIELDS: ReadonlySet<string> = new Set(COST_FIELDS);
+/** What people may call the day as well. */
+const ALIASES: Readonly<Record<string, string>> = {
+  day: 'date',
+  spend: 'amount',
+  cost: 'amount',
+  ad: 'creative',
+};
+
+/** Which column is which, from texts such as `date=Päivä`. Null if there is none. */
+export function parseCostMap(texts: readonly string[]): { map: CostMap | null; faults: Fault[] } {
+  const faults: Fault[] = [];
+  const map: Record<string, string> = {};
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    const name = text.slice(0, Math.max(at, 0)).trim().toLowerCase();
+    const field = ALIASES[name] ?? name;
+    const heading = text.slice(at + 1).trim();
+    if (at < 0 || !FIELDS.has(field) || heading === '') {
+      faults.push({
+        path: 'map',
+        message: `must be a field and a heading, such as date=Päivä, not "${text}"`,
+      });
+    } else map[field] = heading;
+  }
+  return { map: texts.length === 0 ? null : map, faults };
 }

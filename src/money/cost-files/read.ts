@@ -15,12 +15,15 @@ import { isTotalDay, isTotalLabel, type RowFacts, sumUnder, totalReason } from '
 // Reads cost files as people have them: with our own columns, or as exported from an advertising network. Pure.
 
 const MAX_SPREAD_DAYS = 366;
+/** Of a heading in an answer. */
+const MAX_HEADING = 128;
 const NAMES = ['campaign', 'adset', 'creative'] as const;
 
 /** A line that is not stored, and why. */
 type SkippedLine = { line: number; reason: string };
 
-type UploadedRow = Record<string, unknown>;
+/** A row as `PUT /v1/costs` takes it. */
+export type UploadedRow = Record<string, unknown>;
 export type ParsedCosts = {
   /** Null if the headings are of no known format. */
   format: CostFormat | null;
@@ -32,6 +35,8 @@ export type ParsedCosts = {
   /** The line of the file that each row came from. */
   lines: number[];
   skipped: SkippedLine[];
+  /** The headings of columns of which nothing is stored. */
+  ignored: string[];
   faults: Fault[];
   /** The headings, if nobody knows what they mean. */
   unknownHeadings: readonly string[] | null;
@@ -137,14 +142,27 @@ export function parseCostFile(
 ): ParsedCosts {
   const table = readTable(source, map);
   const result: ParsedCosts = {
-    ...{ format: null, network: null, read: 0, rows: [], lines: [], skipped: [], faults: [] },
+    ...{ format: null, network: null, read: 0, rows: [], lines: [], skipped: [], ignored: [], faults: [] },
     unknownHeadings: null,
   };
   if ('fault' in table) {
     return { ...result, faults: [table.fault], unknownHeadings: table.headings };
   }
   const { layout, heading } = table;
-  Object.assign(result, { format: layout.format, network: layout.network });
+  const read = new Set(Object.values(layout.at));
+  Object.assign(result, {
+    ...{ format: layout.format, network: layout.network },
+    ignored: (table.cells[heading] ?? []).flatMap((text, at) =>
+      read.has(at) || text.trim() === ''
+        ? []
+        : [
+            text
+              .replace(/^\uFEFF/, '')
+              .trim()
+              .slice(0, MAX_HEADING),
+          ],
+    ),
+  });
   const headings = table.cells[heading]?.map(plainHeading) ?? [];
   const lines = table.cells.flatMap((cells, index): Line[] =>
     index <= heading || cells.every((cell) => cell.trim() === '') ? [] : [{ number: index + 1, cells }],

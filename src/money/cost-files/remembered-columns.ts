@@ -1,8 +1,9 @@
 import { and, eq } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import type { Caller } from '#audit';
+import { auditStatement, type Caller } from '#audit';
 import { costColumns, type Database } from '#db';
 import { sha256Hex } from '#lib/crypto';
+import type { ApplicationRow } from '#teams';
 import { type CostMap, plainHeading } from './layout.ts';
 
 // Which column is which in files whose headings no format knows. One person says it once for an application.
@@ -44,4 +45,17 @@ export function rememberCostColumns(
       target: [costColumns.applicationId, costColumns.headings],
       set: { map: row.map, updatedAt },
     });
+}
+
+/** Keeps what was chosen for files of some headings, without a file. Idempotent. */
+export async function saveCostColumns(
+  caller: Caller,
+  application: ApplicationRow,
+  headings: readonly string[],
+  map: CostMap,
+): Promise<void> {
+  await caller.db.batch([
+    auditStatement(caller, 'costs.columns_changed', `${headings.length} headings of ${application.name}`),
+    rememberCostColumns(caller, application.id, await hashOfHeadings(headings), map),
+  ]);
 }

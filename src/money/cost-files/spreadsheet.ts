@@ -22,22 +22,18 @@ function toText(value: SheetValue): string {
   return toDecimal(value).replace(/(\.\d{3})$/, '$10');
 }
 
-/** 50,000 rows of an export unpack to some 35 MB. An isolate has 128 MB for them and for what is read from them. */
-export const MAX_UNPACKED_MB = 48;
-const MAX_UNPACKED_BYTES = MAX_UNPACKED_MB * 1e6;
-
 /**
  * The sheets of a workbook as cells of text, the first one first. Null if it cannot be read; `too_large`, without unpacking it, if it unpacks to more
- * than `MAX_UNPACKED_MB`.
+ * than `unpackedMb`.
  */
 export async function readWorkbook(
   bytes: Uint8Array,
-  maxRows: number,
+  { sheetRows, unpackedMb }: { sheetRows: number; unpackedMb: number },
 ): Promise<SheetCells[] | 'too_large' | null> {
   const { readXlsx } = await import('hucre/xlsx');
   try {
-    if (await unpacksBeyond(bytes, MAX_UNPACKED_BYTES)) return 'too_large';
-    const { sheets } = await readXlsx(bytes, { maxRows });
+    if (await unpacksBeyond(bytes, unpackedMb * 1e6)) return 'too_large';
+    const { sheets } = await readXlsx(bytes, { maxRows: sheetRows });
     return sheets.map(({ rows }) => rows.map((row) => Array.from(row, toText)));
   } catch {
     return null;

@@ -73,7 +73,12 @@ const WORDS = [
     'الاجمالي',
     'المجموع الكلي',
     'الإجمالي الكلي',
+    ...['جمع کل', 'مجموع', 'усього', 'всього', 'разом', 'загалом', 'общо', 'укупно'],
   ],
+  ...['yhteensä', 'summa', 'totalt', 'total general', 'i alt', 'sum', 'samtals', 'ukupno', 'skupaj'],
+  ...['celkem', 'celkom', 'spolu', 'összesen', 'végösszeg', 'kokku', 'kopā', 'iš viso', 'jumlah'],
+  ...['total keseluruhan', 'tổng', 'tổng cộng', 'รวม', 'รวมทั้งหมด', 'ผลรวม', 'कुल', 'योग'],
+  ...['σύνολο', 'γενικό σύνολο', 'סה"כ', 'סה״כ', 'סך הכל'],
 ];
 const LONGEST_FIRST = [...WORDS].sort((left, right) => right.length - left.length).join('|');
 /** The word alone, or before what it is the total of: `Total: Account`, `Total of 3 results`, `合計: アカウント`. */

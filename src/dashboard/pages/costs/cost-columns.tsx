@@ -28,7 +28,10 @@ export function readFormMap(fields: Readonly<Record<string, unknown>>): CostMap 
   return chosen.length === 0 ? null : Object.fromEntries(chosen);
 }
 
-/** Asks which column of a refused file is which. The file is sent again with the answer. */
+/**
+ * Asks which column of a refused file is which. The file is sent again with the answer; without its text, which is too large for a form, the answer is
+ * remembered for its next upload.
+ */
 export const ColumnForm = ({
   view,
   text,
@@ -64,10 +67,14 @@ export const ColumnForm = ({
           maxlength={3}
           required
         />
-        <textarea name="csv" hidden>
-          {`\n${text}`}
-        </textarea>
-        <button type="submit">Upload</button>
+        {text === '' ? (
+          <input type="hidden" name="headings" value={JSON.stringify(headings)} />
+        ) : (
+          <textarea name="csv" hidden>
+            {`\n${text}`}
+          </textarea>
+        )}
+        <button type="submit">{text === '' ? 'Remember' : 'Upload'}</button>
       </form>
     </Card>
   );

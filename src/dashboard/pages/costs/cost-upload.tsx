@@ -1,4 +1,6 @@
-import type { Fault } from '#http';
+import * as z from 'zod';
+import { database } from '#db';
+import { AppError, type Fault, readAs, toFaults } from '#http';
 import { isCurrencyOfAnyDay } from '#lib/currencies';
 import { count, money } from '#lib/format';
 import {
@@ -6,20 +8,27 @@ import {
   COST_LANGUAGES,
   type CostFileSaved,
   type CostFormat,
+  Costs,
   costFileText,
+  FILE_BOUNDS,
+  recallCostColumns,
+  saveCostColumns,
   saveCostFile,
+  saveCosts,
 } from '#money';
 import { Field } from '../../forms/field.tsx';
 import { readFields } from '../../forms/form.ts';
+import { jsonField } from '../../forms/json-field.ts';
+import { redirectDone } from '../../shell/done.ts';
 import { callerOf } from '../../shell/guard.ts';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { FormMenu, Notice } from '../../shell/parts.tsx';
 import { rowsText } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { readFormMap } from './cost-columns.tsx';
+import { storedQuery } from './stored-query.ts';
 
 const FAULTS_SHOWN = 10;
-const SKIPPED_SHOWN = 10;
 const EXAMPLE = 'date,campaign,adset,creative,currency,amount\n2026-11-19,Summer,Broad,,usd,120.50';
 
 type Skipped = CostFileSaved['skipped'][number];
@@ -27,6 +36,8 @@ type StoredCosts = Pick<CostFileSaved, 'rows' | 'replaced' | 'unmatched'> & {
   format: CostFormat | null;
   amounts: readonly { currency: string; amount: number }[];
   skipped: readonly Skipped[];
+  /** How many columns of the file were not read. */
+  ignored: number;
 };
 /** `unknownHeadings`: the headings of a file of which a person is to say which column is which. */
 export type RefusedUpload = {
@@ -65,7 +76,15 @@ const readAmount = (text: string) => {
 
 /** The outcome of an upload, from the URL of the redirect after it; null on any other visit. */
 export function readStored(c: DashboardContext): StoredCosts | null {
-  const { stored = '', replaced = '', unknown = '', format = '', sums = '', skipped = '' } = c.req.query();
+  const {
+    stored = '',
+    replaced = '',
+    unknown = '',
+    format = '',
+    sums = '',
+    skipped = '',
+    ignored = '',
+  } = c.req.query();
   if (!/^\d{1,6}$/.test(stored) || !/^\d{1,6}$/.test(unknown)) return null;
   return {
     rows: Number(stored),
@@ -74,10 +93,19 @@ export function readStored(c: DashboardContext): StoredCosts | null {
     format: Object.hasOwn(COST_FORMATS, format) ? (format as CostFormat) : null,
     amounts: sums.split('_').flatMap(readAmount),
     skipped: skipped.split('_').flatMap(readSkipped),
+    ignored: /^\d{1,4}$/.test(ignored) ? Number(ignored) : 0,
   };
 }
 
-export const StoredNotice = ({ rows, replaced, unmatched, format, amounts, skipped }: StoredCosts) => {
+export const StoredNotice = ({
+  rows,
+  replaced,
+  unmatched,
+  format,
+  amounts,
+  skipped,
+  ignored,
+}: StoredCosts) => {
   const source = format && format !== 'own' ? `, read as an export of ${COST_FORMATS[format].label}` : '';
   const isOdd = skipped.some(({ reason }) => reason.includes(', but '));
   return (
@@ -92,6 +120,7 @@ export const StoredNotice = ({ rows, replaced, unmatched, format, amounts, skipp
       {amounts.length > 0 && (
         <p>{`Spend: ${amounts.map(({ amount, currency }) => `${money(amount, currency)} (${currency.toUpperCase()})`).join(', ')}.`}</p>
       )}
+      {ignored > 0 && <p>{`Columns that are not stored: ${count(ignored)}.`}</p>}
       {skipped.length > 0 && (
         <ul>
           {skipped.map(({ line, reason }) => (
@@ -115,7 +144,13 @@ export const UploadForm = ({
   open: boolean;
 }) => (
   <FormMenu label="Upload costs" id="upload" open={open}>
-    <form method="post" action={`/costs${viewQuery(view)}`} enctype="multipart/form-data" class="stack">
+    <form
+      method="post"
+      action={`/costs${viewQuery(view)}`}
+      enctype="multipart/form-data"
+      class="stack"
+      data-cost-upload={viewQuery(view)}
+    >
       <div class="field">
         <label for="field-file">File</label>
         <input
@@ -135,6 +170,9 @@ export const UploadForm = ({
           currency, amount and, if you have them, adset, creative, country, os, network, impressions, clicks.
           A day’s rows replace those uploaded before for the same names.
         </p>
+        <noscript>
+          <p class="hint">Up to 8 MiB and 50,000 rows. With JavaScript, larger files are split by day.</p>
+        </noscript>
       </div>
       <Field
         label="Currency"
@@ -158,9 +196,40 @@ export const UploadForm = ({
         </div>
       </details>
       <button type="submit">Upload</button>
+      <progress max="1" value="0" aria-label="Upload" hidden />
+      <p role="status" class="upload-state" />
     </form>
+    <script src="/cost-upload.js" type="module"></script>
   </FormMenu>
 );
+
+const Headings = jsonField(z.array(z.string().max(512)).min(1).max(200), 'must be the headings of a file');
+
+/** The headings of a file that the page's script reads, which are sent without it; null with any other form. */
+const readHeadings = (text: string | File | undefined): readonly string[] | null =>
+  Headings.safeParse(text).data ?? null;
+
+const UploadedRows = Costs.omit({ application_id: true });
+
+/** Checks or stores rows of a file that the page's script reads. Answers JSON, also for faults. */
+export async function uploadRows(c: DashboardContext, view: View): Promise<Response> {
+  const { data, error } = UploadedRows.safeParse(await c.req.json().catch(() => null));
+  if (!data) return c.json({ faults: toFaults(error) }, 400);
+  try {
+    return c.json(await saveCosts(callerOf(c), view.application, data.rows, { dryRun: data.dry_run }));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.details.length === 0) throw error;
+    return c.json({ faults: error.details }, 400);
+  }
+}
+
+const AskedHeadings = z.object({ headings: z.array(z.string().max(512)).min(1).max(200) });
+
+/** Which column is which in files of these headings, if someone chose it before. */
+export async function recallColumns(c: DashboardContext, view: View): Promise<Response> {
+  const { headings } = readAs(AskedHeadings, await c.req.json().catch(() => null));
+  return c.json({ columns: await recallCostColumns(database(c.env.DB), view.application.id, headings) });
+}
 
 /** Stores an uploaded file and redirects to the outcome, or returns why it is refused. */
 export async function uploadCosts(c: DashboardContext, view: View): Promise<Response | RefusedUpload> {
@@ -170,24 +239,26 @@ export async function uploadCosts(c: DashboardContext, view: View): Promise<Resp
   const currency = typeof file_currency === 'string' ? file_currency.trim() : '';
   const bytes = file instanceof File && file.size > 0 ? new Uint8Array(await file.arrayBuffer()) : null;
   const chosen = readFormMap(fields);
+  const ofLargeFile = readHeadings(fields.headings);
+  if (ofLargeFile && chosen) {
+    await saveCostColumns(callerOf(c), view.application, ofLargeFile, chosen);
+    return redirectDone(c, `/costs${viewQuery(view)}`, 'columns');
+  }
+  if (ofLargeFile) {
+    return {
+      faults: [{ path: 'The file', message: 'has headings of no known export' }],
+      ...{ text: '', unknownHeadings: ofLargeFile },
+    };
+  }
   const outcome = await saveCostFile(callerOf(c), view.application, bytes ?? text, {
     ...{ currency: currency || view.application.currency, spread: spread === 'true', map: chosen },
   });
   if (outcome.faults) {
     const { faults, unknownHeadings } = outcome;
-    return { faults, text: bytes ? await costFileText(bytes) : text, unknownHeadings };
+    return { faults, text: bytes ? await costFileText(bytes, FILE_BOUNDS) : text, unknownHeadings };
   }
-  const { saved } = outcome;
-  const stored = {
-    stored: String(saved.rows),
-    replaced: String(saved.replaced),
-    unknown: String(saved.unmatched),
-    format: saved.format ?? '',
-    sums: saved.amounts.map(({ currency: of, amount }) => `${of}:${amount}`).join('_'),
-    skipped: saved.skipped
-      .slice(0, SKIPPED_SHOWN)
-      .map(({ line, reason }) => `${line}:${reason}`)
-      .join('_'),
-  };
-  return c.redirect(`/costs${viewQuery(view, stored)}`, 303);
+  return c.redirect(
+    `/costs${viewQuery(view, storedQuery({ ...outcome.saved, ignored: outcome.saved.ignored_columns }))}`,
+    303,
+  );
 }

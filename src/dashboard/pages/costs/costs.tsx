@@ -24,9 +24,11 @@ import {
   RefusedNotice,
   type RefusedUpload,
   readStored,
+  recallColumns,
   StoredNotice,
   UploadForm,
   uploadCosts,
+  uploadRows,
 } from './cost-upload.tsx';
 import { CostTabs, ratesPage, uploadRates } from './exchange-rates.tsx';
 
@@ -85,7 +87,7 @@ function costsPage(c: DashboardContext, refused?: RefusedUpload) {
             </>
           )}
         </CostTabs>
-        {refused?.unknownHeadings && refused.text !== '' && (
+        {refused?.unknownHeadings && refused.unknownHeadings.length > 0 && (
           <ColumnForm
             view={view}
             text={refused.text}
@@ -152,6 +154,8 @@ const routes = pageRoutes()
     const answer = await uploadCosts(c, view);
     return answer instanceof Response ? answer : costsPage(c, answer);
   })
+  .post('/rows', admin, async (c) => uploadRows(c, await requireView(c)))
+  .post('/columns', admin, async (c) => recallColumns(c, await requireView(c)))
   .get('/row', admin, (c) => costRowPage(c, c.req.query()))
   .post(
     '/row',

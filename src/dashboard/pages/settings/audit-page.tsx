@@ -45,6 +45,7 @@ const ACTION_NAMES: Readonly<Record<AuditAction, string>> = {
   'destination.tested': 'Tested a destination',
   'cost_names.mapped': 'Mapped names of costs',
   'cost_names.unmapped': 'Removed a mapping of costs',
+  'costs.columns_changed': 'Chose the columns of cost files',
   'costs.deleted': 'Deleted costs',
   'costs.uploaded': 'Uploaded costs',
   'counting.resumed': 'Resumed counting',

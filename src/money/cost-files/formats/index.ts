@@ -14,7 +14,7 @@ export const COST_FORMATS = {
   own: {
     label: 'This service',
     columns: {
-      date: ['date'],
+      date: ['date', 'day'],
       campaign: ['campaign'],
       adset: ['adset'],
       creative: ['creative'],

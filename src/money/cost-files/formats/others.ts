@@ -1,7 +1,8 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-// Networks whose exports are in English. Sources: the field lists of their APIs. The headings of Snap, Reddit,
-// LinkedIn and Mintegral are not checked against an export.
+// Networks whose exports are in English. Sources: the field lists of their APIs. Those of LinkedIn are of Campaign Manager's report on the performance
+// of ads, as a public import of such a file has them: Start Date (in UTC), Account Name, Campaign Name, Creative Name, Ad Headline, Total Spent, Impressions,
+// Clicks. The headings of Snap, Reddit and Mintegral are not checked against an export.
 
 export const applovin = {
   label: 'AppLovin',
