@@ -1,6 +1,7 @@
 import { METRICS, valueName } from '#catalogue';
 import { settleCounters } from '#counting';
 import { sharedReads } from '#db';
+import { givingWay } from '#http';
 import { daysOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
 import { earlierDays, PerformanceQuery, reportPerformance } from '#reports';
@@ -141,11 +142,9 @@ function judgeDay(rule: MetricRule, to: string, readOf: (to: string) => Read): E
   return { from: now.from, to, groups, leftOut: now.leftOut };
 }
 
-/** So many reports are made at once, so that they wait for the stores together and share what they read alike. */
-const REPORTS_AT_ONCE = 5;
-
 /**
- * What a rule says at the end of each of the days, after counting what has arrived. The report of a day is made once, whatever is compared with it.
+ * What a rule says at the end of each of the days, after counting what has arrived. The report of a day is made once, whatever is compared with it,
+ * and one after the other, giving way to other requests in between.
  * After `maxMs`, no more reports are made, and the days that lack one are left out; the first day is always there.
  */
 async function evaluateDays(
@@ -163,11 +162,11 @@ async function evaluateDays(
   const ends = [...new Set(days.flatMap(endsOf))];
   const reads = new Map<string, Read>();
   const sharing = { ...env, DB: sharedReads(env.DB) };
-  for (let start = 0; start < ends.length; start += REPORTS_AT_ONCE) {
-    if (start >= first && Date.now() - startedAt > maxMs) break;
-    const some = ends.slice(start, start + REPORTS_AT_ONCE);
-    const read = await Promise.all(some.map((to) => readFigures(sharing, application, rule, to, now)));
-    for (const one of read) reads.set(one.to, one);
+  const giveWay = givingWay();
+  for (const [made, to] of ends.entries()) {
+    if (made >= first && Date.now() - startedAt > maxMs) break;
+    if (made > 0) await giveWay();
+    reads.set(to, await readFigures(sharing, application, rule, to, now));
   }
   const readOf = (to: string): Read => {
     const read = reads.get(to);

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { alerts, applications, channels, type Database, database, hasRow } from '#db';
+import { inReportSlot } from '#http';
 import { isolate } from '#lib/input/isolate';
 import { logError } from '#lib/log';
 import { earliest } from '#lib/time';
@@ -83,7 +84,7 @@ async function watchAlert(
 }
 
 /**
- * Checks due alerts, at most 20 per run. An alert sends one message when its figure leaves the limit and one when it returns. If a check
+ * Checks due alerts, at most 20 per run, each in a report slot of its team. An alert sends one message when its figure leaves the limit and one when it returns. If a check
  * fails, it is logged and retried ten minutes later; the others continue.
  */
 export async function watchAlerts(env: Env, now: number): Promise<void> {
@@ -105,13 +106,14 @@ export async function watchAlerts(env: Env, now: number): Promise<void> {
   for (const alert of claimed) {
     const application = owners.get(alert.applicationId);
     if (!application) continue;
-    await watchAlert(env, db, application, alert, now).catch((error) =>
+    const watch = () => watchAlert(env, db, application, alert, now);
+    await inReportSlot(application.teamId, watch).catch((error) =>
       logError('alert not checked', error, { alert_id: alert.id, application_id: application.id }),
     );
   }
 }
 
-/** Composes due digests, at most 10 per run, and queues each for its channel. */
+/** Composes due digests, at most 10 per run and each in a report slot of its team, and queues each for its channel. */
 export async function composeDigests(env: Env, now: number): Promise<void> {
   const db = database(env.DB);
   const due = db
@@ -133,7 +135,9 @@ export async function composeDigests(env: Env, now: number): Promise<void> {
     const digest: Digest = channel.digest;
     if (!application || digest === 'never') continue;
     try {
-      const { subject, message } = await composeDigest(env, application, digest, now);
+      const { subject, message } = await inReportSlot(application.teamId, () =>
+        composeDigest(env, application, digest, now),
+      );
       const notice = { id: `digest:${subject}`, subject, message, now };
       await db.batch([
         noticeEachChannel(db, application.id, notice, eq(channels.id, channel.id)),

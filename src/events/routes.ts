@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { type AppContext, type Endpoint, EXAMPLE, endpoint, missing } from '#http';
+import { type AppContext, type Endpoint, EXAMPLE, endpoint, missing, requireReportSlot } from '#http';
 import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
 import { ownApplication } from '#teams';
 import { EventStatus, Events } from './answers.ts';
@@ -60,6 +60,7 @@ export const eventEndpoints: Endpoint[] = [
       },
     },
     errors: missing('Application'),
+    checks: [requireReportSlot],
     async handle(c, { query }) {
       const application = await ownApplication(c, query.application_id);
       return answerEvents(c, query, application.name, await listEvents(c.env, application, query));

@@ -1,6 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import type { AppEnv } from './context.ts';
 import { AppError } from './errors.ts';
+import { givingWay } from './giving-way.ts';
 
 // All requests of an isolate share one thread and 128 MB, so a team that asks for many reports at once would delay everybody's webhooks. Each
 // isolate therefore computes only a few reports of a team at a time.
@@ -47,6 +48,8 @@ export async function inReportSlot<Result>(teamId: string, work: () => Promise<R
     release = takeSlot(teamId);
   }
   try {
+    // Small reports, one right after the other, leave others no turn either.
+    await givingWay()();
     return await work();
   } finally {
     release();

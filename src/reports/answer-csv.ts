@@ -1,5 +1,5 @@
-import type { AppContext } from '#http';
-import { type CsvCell, csvHeaders, toCsv } from '#lib/encoding/csv';
+import { type AppContext, givingWay } from '#http';
+import { type CsvCell, csvHeaders, toCsvInTurns } from '#lib/encoding/csv';
 import { isoOrNull } from '#lib/time';
 import type { Unconverted } from './engine/unrated.ts';
 
@@ -80,12 +80,12 @@ function headersOf(fields: Readonly<Record<string, unknown>>): Record<string, st
 }
 
 /** Answers a report's rows as a CSV file, and its other fields as headers. `columns` are the header line of a table without rows. */
-export function answerCsv(
+export async function answerCsv(
   c: AppContext,
   { data, ...fields }: TabularAnswer,
   columns: readonly string[],
   { application, from, to, countedThrough, uncounted }: ReportSubject,
-): Response {
+): Promise<Response> {
   const path = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
   const headers = {
     ...csvHeaders([path, application.name, from, to]),
@@ -94,5 +94,6 @@ export function answerCsv(
   };
   const rows = data.flatMap(flatten);
   const hasAmounts = fields.unconverted !== undefined || columns.includes('unconverted');
-  return c.body(toCsv(columnsOf(rows, columns, hasAmounts), rows), 200, headers);
+  const text = await toCsvInTurns(columnsOf(rows, columns, hasAmounts), rows, givingWay());
+  return c.body(text, 200, headers);
 }

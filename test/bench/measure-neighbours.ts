@@ -17,7 +17,7 @@ import { YEAR_FROM, yearTo } from './year.ts';
 // 15 s an answer and another one fails. Everything
 // runs on one thread here, also what a deployment spreads over many isolates, so the ratios are an upper bound.
 
-const ROUNDS = Number(process.env.ROUNDS ?? 7);
+const ROUNDS = 7;
 const SECONDS = 3;
 /** As many as one backend keeps open. */
 const CONNECTIONS = 16;

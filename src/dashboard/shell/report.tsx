@@ -127,7 +127,7 @@ export function answerCsv(
   report: Parameters<typeof answerTable>[1],
   columns: readonly string[],
   view: View,
-): Response {
+): Promise<Response> {
   return answerTable(c as unknown as AppContext, report, columns, view);
 }
 

@@ -26,12 +26,33 @@ export function toCsv(
   columns: readonly string[],
   rows: readonly Readonly<Record<string, CsvCell>>[],
 ): string {
-  const fields = [columns, ...rows.map((row) => columns.map((column) => row[column]))].map((line) =>
-    line.map(toInert),
-  );
+  return BYTE_ORDER_MARK + linesOf([columns, ...rows.map((row) => columns.map((column) => row[column]))]);
+}
+
+/** The lines of a file, each with its end. */
+function linesOf(lines: readonly (readonly CsvCell[])[]): string {
   // Also quote the list separator of other locales.
   const quotes = (cell: unknown) => typeof cell === 'string' && cell.includes(';');
-  return `${BYTE_ORDER_MARK}${Papa.unparse(fields, { newline: '\r\n', quotes })}\r\n`;
+  const inert = lines.map((line) => line.map(toInert));
+  return `${Papa.unparse(inert, { newline: '\r\n', quotes })}\r\n`;
+}
+
+/** These take a few milliseconds. */
+const ROWS_PER_TURN = 250;
+
+/** `toCsv` for any number of rows: `giveWay` is called between some of them, so that others have their turn. */
+export async function toCsvInTurns(
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, CsvCell>>[],
+  giveWay: () => Promise<void>,
+): Promise<string> {
+  const parts = [toCsv(columns, rows.slice(0, ROWS_PER_TURN))];
+  for (let start = ROWS_PER_TURN; start < rows.length; start += ROWS_PER_TURN) {
+    await giveWay();
+    const some = rows.slice(start, start + ROWS_PER_TURN);
+    parts.push(linesOf(some.map((row) => columns.map((column) => row[column]))));
+  }
+  return parts.join('');
 }
 
 /**
