@@ -13,6 +13,9 @@ const WORDS = [
     '(not set)',
     '(none)',
     '(not provided)',
+    '\u200Bnull',
+    'null\u2060',
+    'ｎｕｌｌ',
   ],
   ...['[object Object]', '[object Undefined]', '{}', '[]', '""', '()', '-', '--', '?', '{ }', '\\N'],
 ];
@@ -32,6 +35,7 @@ const SHARED = [
   'D41D8CD98F00B204E9800998ECF8427E',
 ];
 const MACROS = [
+  '&lt;id&gt;',
   ...['{gclid}', '{{fbclid}}', '{{ campaign.name }}', '{{{x}}}', '[click_id]', '[[CLICK-ID]]', '__CLICKID__'],
   ...[
     '__CAMPAIGN_NAME__',

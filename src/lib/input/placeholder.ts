@@ -91,7 +91,14 @@ const SEVERAL =
   /[$#%@]?\{{1,3}[a-z_$@#%.][^{}"'\s]{0,127}\}{1,3}|__[a-z\d]+(?:_[a-z\d]+)*__|%%[a-z_][\w.:-]*%%/gi;
 /** The id of an object, which some platforms write in braces. */
 const IN_BRACES = /^[{([<]+([\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12})[}\])>]+$/i;
-const ENCODED = /%(?:7b|5b|3c|24|40|25|28|7e|23|7c|5f)/i;
+const ENCODED = /%(?:7b|5b|3c|24|40|25|28|7e|23|7c|5f)|&(?:lt|gt|quot|#\d{2,3});/i;
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#123;': '{',
+  '&#125;': '}',
+};
 
 /** Far above any word, hash or macro. */
 const LONGEST = 300;
@@ -107,10 +114,11 @@ function isMacro(text: string): boolean {
 }
 
 function decoded(text: string): string {
+  const unescaped = text.replace(/&(?:lt|gt|quot|#\d{2,3});/g, (entity) => ENTITIES[entity] ?? entity);
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(unescaped);
   } catch {
-    return text;
+    return unescaped;
   }
 }
 
@@ -139,6 +147,15 @@ function reasonOfMarked(text: string, reasonOf: (inside: string) => string | nul
   return plain !== text && isMacro(plain) ? MACRO : null;
 }
 
+const ZERO_WIDTH = /[\u200B-\u200F\u2060\uFEFF]/g;
+
+/** A short text that begins or ends beyond ASCII as it looks: without invisible characters, and full-width letters as ordinary ones. */
+function asSeen(text: string): string {
+  if (text.length > LONGEST) return text;
+  const isAscii = text.charCodeAt(0) < 128 && text.charCodeAt(text.length - 1) < 128;
+  return isAscii ? text : text.replace(ZERO_WIDTH, '').normalize('NFKC').trim();
+}
+
 const isPlain = (text: string): boolean =>
   isAlphanumeric(text.charCodeAt(0)) && isAlphanumeric(text.charCodeAt(text.length - 1));
 
@@ -157,13 +174,14 @@ function reasonOfIdWord(text: string): string | null {
 const reasonOfNameWord = (text: string) =>
   text.length <= LONGEST_WORD && WORDS.has(text.toLowerCase()) ? WORD : null;
 
+const reasonOfText = (text: string, reasonOf: (text: string) => string | null): string | null =>
+  reasonOf(text) ?? (isPlain(text) ? null : reasonOfMarked(text, reasonOf));
+
 /** Why an identifier (trimmed) identifies nothing; null if it may identify something. Completes a sentence: "device_id …". */
-export const placeholderId = (text: string): string | null =>
-  reasonOfIdWord(text) ?? (isPlain(text) ? null : reasonOfMarked(text, reasonOfIdWord));
+export const placeholderId = (text: string): string | null => reasonOfText(asSeen(text), reasonOfIdWord);
 
 /** The same of a name, which may be what no identifier is. */
-export const placeholderName = (text: string): string | null =>
-  reasonOfNameWord(text) ?? (isPlain(text) ? null : reasonOfMarked(text, reasonOfNameWord));
+export const placeholderName = (text: string): string | null => reasonOfText(asSeen(text), reasonOfNameWord);
 
 /** The warning about a placeholder in a field; null for anything else. Empty text is absent without one. */
 export function placeholderFault(
