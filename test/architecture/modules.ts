@@ -66,6 +66,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   teams: {
     imports: ['audit', 'catalogue', 'db', 'env', 'http', 'lib', 'networks'],
     owns: ['access_tokens', 'api_keys', 'applications', 'intake_secrets', 'teams'],
+    reads: ['audit_log'],
   },
   attribution: {
     imports: ['catalogue', 'db', 'env', 'hashing', 'lib', 'networks'],

@@ -50,7 +50,7 @@ export const withConsent = (item: OutboundItem, told: OutboundConsent): Outbound
 };
 
 /** A table of parts, in a counter or a destination. */
-type Parts = { table: SQLiteTable; key: SQLiteColumn; payload: SQLiteColumn };
+type PartTable = { table: SQLiteTable; key: SQLiteColumn; payload: SQLiteColumn };
 
 /**
  * Rewrites the parts of a table that name a device; those for which `rewrite` returns null stay. `isRenewed`: under another id, because a destination may
@@ -58,7 +58,7 @@ type Parts = { table: SQLiteTable; key: SQLiteColumn; payload: SQLiteColumn };
  */
 export function rewriteParts(
   store: ObjectStore,
-  { table, key, payload }: Parts,
+  { table, key, payload }: PartTable,
   deviceId: string,
   rewrite: (part: OutboundPart) => OutboundPart | null,
   isRenewed = false,
@@ -75,7 +75,7 @@ export function rewriteParts(
 }
 
 /** Rewrites the parts of a table with the choices that a device has told meanwhile. */
-export const rewriteConsent = (store: ObjectStore, parts: Parts, told: OutboundConsent): void =>
+export const rewriteConsent = (store: ObjectStore, parts: PartTable, told: OutboundConsent): void =>
   rewriteParts(store, parts, told.deviceId, (part) =>
     'events' in part ? { events: part.events.map((item) => withConsent(item, told)) } : null,
   );
