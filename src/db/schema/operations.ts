@@ -26,6 +26,12 @@ export const storeLosses = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.store] })],
 );
 
+/** The number of the format of each store that a release has raised; 1 for a store without a row. See `src/lib/store-formats.ts`. */
+export const storeFormats = sqliteTable('store_formats', {
+  store: text().primaryKey(),
+  number: integer().notNull(),
+});
+
 /** Restores from a bucket: of this deployment, and of one of its applications, at most one row each. Times are epoch milliseconds. */
 export const restores = sqliteTable('restores', {
   id: integer().primaryKey(),
