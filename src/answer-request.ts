@@ -30,7 +30,9 @@ async function answerOther(
   ctx: ExecutionContext,
 ): Promise<Response> {
   const { service, teamApi } = await import('./service.ts');
-  return (segment === 'v1' ? teamApi : service).fetch(request, await guardDatabase(env), ctx);
+  // The team API asks once it knows the caller.
+  if (segment === 'v1') return teamApi.fetch(request, env, ctx);
+  return service.fetch(request, await guardDatabase(env), ctx);
 }
 
 /** Answers any request. */

@@ -3,7 +3,7 @@ import { settingsOf } from '#env';
 import { SNAPSHOTS } from '#lake';
 import { hmac, secretsIn } from '#lib/crypto';
 import { toBase64Url } from '#lib/encoding/base64url';
-import { requireKnownFormat, STORE_FORMATS } from '#lib/store-formats';
+import { requireKnownFormat, STORE_FORMATS } from '#lib/encoding/store-formats';
 
 // Where a snapshot is in the bucket: `snapshots/<UTC day>/`. Rows are in parts (see `writeParts`):
 //   <application>/<table>-00000.jsonl            an application's rollups
@@ -62,7 +62,7 @@ export const Manifest = z.lazy(() =>
 );
 export type Manifest = z.infer<typeof Manifest>;
 
-const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'] as const;
+export const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'] as const;
 
 const markOf = async (name: string, secret: string): Promise<string> =>
   toBase64Url(await hmac(secret, `snapshot:${name}`)).slice(0, 22);

@@ -4,7 +4,7 @@ import { applications, database, type restores } from '#db';
 import { ERASED } from '#devices';
 import { AppError } from '#http';
 import { listObjects } from '#lib/input/list-objects';
-import { STORE_FORMATS } from '#lib/store-formats';
+import { STORE_FORMATS } from '#lib/encoding/store-formats';
 import { deleteParkedOfUnknown } from '#rollup';
 import { type Manifest, secretMarks } from './layout.ts';
 import type { RestoreStep } from './plan.ts';

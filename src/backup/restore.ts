@@ -6,7 +6,7 @@ import { ERASED } from '#devices';
 import { AppError } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { listObjects } from '#lib/input/list-objects';
-import { NewerFormatError } from '#lib/store-formats';
+import { NewerFormatError } from '#lib/encoding/store-formats';
 import {
   doneKey,
   type Manifest,

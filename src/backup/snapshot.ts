@@ -22,7 +22,7 @@ import { deletePrefix, type WrittenParts, writeParts } from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
 import { listObjects } from '#lib/input/list-objects';
 import { logError } from '#lib/log';
-import { STORE_FORMATS } from '#lib/store-formats';
+import { STORE_FORMATS } from '#lib/encoding/store-formats';
 import { dayIn } from '#lib/time';
 import { monthVersions } from '#rollup/months';
 import {

@@ -2,7 +2,7 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import type { Bucket } from '#lake';
 import { logWarning } from '#lib/log';
-import { NewerFormatError, newerFormat } from '#lib/store-formats';
+import { NewerFormatError, newerFormat } from '#lib/encoding/store-formats';
 import { earliest } from '#lib/time';
 import type {
   CounterApi,

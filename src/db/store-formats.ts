@@ -1,5 +1,5 @@
 import { logError, underlying } from '#lib/log';
-import { NewerFormatError, newerFormat, STORE_FORMATS, type Store } from '#lib/store-formats';
+import { NewerFormatError, newerFormatsOf } from '#lib/encoding/store-formats';
 import { withTimeout } from '#lib/timeout';
 import { database } from './client.ts';
 import { storeFormats } from './schemas.ts';
@@ -24,13 +24,7 @@ export async function newerFormats(db: D1Database): Promise<{ store: string; fau
       if (String(underlying(error)).includes('no such table')) return [];
       throw error;
     });
-  return rows.flatMap(({ store, number }) => {
-    const fault =
-      store in STORE_FORMATS
-        ? newerFormat(store as Store, number)
-        : `A store has a newer format: this release does not know the store ${store}. Deploy the release that wrote it, or a later one`;
-    return fault === null ? [] : [{ store, fault }];
-  });
+  return newerFormatsOf(rows);
 }
 
 /** Throws `NewerFormatError` for a database in a format that this release does not know. Asks at most once a minute. */

@@ -3,7 +3,7 @@ import { matchedRoutes, routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Fault } from '#lib/input/fields';
 import { logError, underlying } from '#lib/log';
-import { newerFormatIn } from '#lib/store-formats';
+import { newerFormatIn } from '#lib/encoding/store-formats';
 import type { Failure, TeamFailure } from './answers.ts';
 import type { AppContext } from './context.ts';
 

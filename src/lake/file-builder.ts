@@ -3,7 +3,7 @@ import type { ParquetWriter } from 'hyparquet-writer';
 import { deviceIdIn } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { nextTurn } from '#lib/next-turn';
-import { formatMetadata } from '#lib/store-formats';
+import { formatMetadata } from '#lib/encoding/store-formats';
 import { COLUMNS, type ParquetCell, type ParquetColumn, SCHEMA } from './columns.ts';
 import { type Contents, ContentsBuilder } from './contents.ts';
 import type { StoredEvent } from './entry.ts';

@@ -4,7 +4,7 @@ import { countUndelivered, deliveredThrough, readQueues } from '#counting';
 import { toStatement } from '#db';
 import type { AppContext, AppEnv } from '#http';
 import { logWarning } from '#lib/log';
-import { newerFormatIn } from '#lib/store-formats';
+import { newerFormatIn } from '#lib/encoding/store-formats';
 import { withTimeout } from '#lib/timeout';
 import type { HealthFailure } from './answers.ts';
 import { messagesIn } from './deployment.ts';

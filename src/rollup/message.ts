@@ -3,7 +3,7 @@ import { ClickRecord } from '#attribution';
 import { LoggedEvent } from '#catalogue';
 import { describeFaults, toFaults } from '#http';
 import { chunksBySize } from '#lib/collections/chunks';
-import { newerFormat } from '#lib/store-formats';
+import { newerFormat } from '#lib/encoding/store-formats';
 import { applicationIdOf, type Parked, parkedBody, parkedId } from './park.ts';
 
 // The messages of the queue, and the only place that knows their form: how they are written, read and checked. How they are sent: see `send/`.

@@ -5,7 +5,7 @@ import { writeSnapshot } from '#backup';
 import { type Counter, counterOf } from '#counting';
 import { readEvents, writeFiles } from '#lake';
 import { loadParquet } from '#lib/encoding/parquet';
-import { STORE_FORMATS, type Store } from '#lib/store-formats';
+import { STORE_FORMATS, type Store } from '#lib/encoding/store-formats';
 import service from '../../src/index.ts';
 import { PartFile, writePart } from '../../src/rollup/cube/part-file.ts';
 import { sumColumnsOf } from '../../src/rollup/tables.ts';

@@ -1,5 +1,5 @@
 import type { ObjectStore } from '#counting';
-import { STORE_FORMATS } from '#lib/store-formats';
+import { STORE_FORMATS } from '#lib/encoding/store-formats';
 import { DAY_MS, HOUR_MS } from '#lib/time';
 import { state } from './schema.ts';
 

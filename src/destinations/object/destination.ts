@@ -15,7 +15,7 @@ import {
 import migrations from '#destination-migrations';
 import { settingsOf } from '#env';
 import { logWarning } from '#lib/log';
-import { NewerFormatError, newerFormat } from '#lib/store-formats';
+import { NewerFormatError, newerFormat } from '#lib/encoding/store-formats';
 import { DAY_MS } from '#lib/time';
 import type { OutboundEvent } from '#networks/outbound';
 import type {

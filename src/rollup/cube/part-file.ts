@@ -3,7 +3,7 @@ import type { ColumnMetaData, DecodedArray, FileMetaData, SchemaElement } from '
 import type { Writer, ColumnSource as WrittenColumn } from 'hyparquet-writer';
 import type { RollupTable } from '#catalogue';
 import { type ColumnPages, loadedParquet, loadParquet } from '#lib/encoding/parquet';
-import { formatMetadata, formatOf, requireKnownFormat } from '#lib/store-formats';
+import { formatMetadata, formatOf, requireKnownFormat } from '#lib/encoding/store-formats';
 import { dayFromNumber, dayNumber } from '#lib/time';
 import { sumColumnsOf } from '../tables.ts';
 import { type Grain, keyColumns, segmentColumns } from './grains.ts';

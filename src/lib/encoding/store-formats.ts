@@ -1,4 +1,4 @@
-import { underlying } from './log.ts';
+import { underlying } from '../log.ts';
 
 // The forms in which stores are written, and their numbers. A number is raised when an older release could not read the form correctly; additions that
 // it ignores need none. What has no number was written before there were any, and is of format 1. Pure.
@@ -27,6 +27,16 @@ export function newerFormat(store: Store, found: number): string | null {
   if (found <= number) return null;
   return `${BEGINNING}: ${name} has format ${found}, and this release knows ${number}. Nothing of it is read or changed. Deploy the release that wrote it, or a later one`;
 }
+
+/** What the rows of `store_formats` have that this release does not know, in sentences without their full stops. */
+export const newerFormatsOf = (rows: readonly { store: string; number: number }[]) =>
+  rows.flatMap(({ store, number }) => {
+    const fault =
+      store in STORE_FORMATS
+        ? newerFormat(store as Store, number)
+        : `${BEGINNING}: this release does not know the store ${store}. Deploy the release that wrote it, or a later one`;
+    return fault === null ? [] : [{ store, fault }];
+  });
 
 /** A store was written by a release that is newer than this one. */
 export class NewerFormatError extends Error {}
