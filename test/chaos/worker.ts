@@ -78,24 +78,32 @@ async function loseBucket({ RAW_EVENTS }: ChaosBindings): Promise<number> {
   return objects.length;
 }
 
-/** Writes a snapshot, then has the first counter lose what it stored. Returns how many devices that had. */
+const healthsOf = (env: ChaosBindings, { applicationId }: Tenant) =>
+  Promise.all(
+    Array.from({ length: MAX_SHARDS }, (_, shard) => chaosCounter(env, applicationId, shard).health()),
+  );
+
+/** Writes a snapshot, then has the counter with the most devices lose what it stored. Returns how many devices that had. */
 async function loseCounter(env: ChaosBindings, tenant: Tenant): Promise<number> {
   // The bucket was emptied: what counters list is gone, and they have to know it before a restore reads it.
   await resumeCounting(env, { id: tenant.applicationId, shards: MAX_SHARDS }, { isRestored: false });
   await service.scheduled({ cron: '20 2,3,4 * * *' } as ScheduledController, env);
-  const counter = chaosCounter(env, tenant.applicationId, 0);
-  const { devices } = await counter.health();
-  await counter.lose().catch(() => undefined);
+  const healths = await healthsOf(env, tenant);
+  const devices = Math.max(...healths.map((own) => own.devices));
+  const shard = healths.findIndex((own) => own.devices === devices);
+  await chaosCounter(env, tenant.applicationId, shard)
+    .lose()
+    .catch(() => undefined);
   return devices;
 }
 
 /** Restores the application as `npm run restore` does. Returns how many events were parked because their devices were unknown. */
-async function restore(
-  env: ChaosBindings,
-  { applicationId }: Tenant,
-  bindings: ChaosBindings,
-): Promise<number> {
-  const { unknownEvents } = await chaosCounter(env, applicationId, 0).health();
+async function restore(env: ChaosBindings, tenant: Tenant, bindings: ChaosBindings): Promise<number> {
+  // Only what was counted is parked.
+  await isSettled(env, tenant);
+  const healths = await healthsOf(env, tenant);
+  const unknownEvents = healths.reduce((sum, own) => sum + own.unknownEvents, 0);
+  const { applicationId } = tenant;
   const { statements, secret } = await beginRestoreSql(Date.now(), applicationId);
   await env.DB.batch(statements.split(';\n').map((statement) => env.DB.prepare(statement)));
   for (;;) {
