@@ -1,3 +1,4 @@
+import { guardDatabase } from '#db';
 import { mount, noteArrival } from '#http';
 import { ingestionFailure } from '#ingestion';
 import { ingestionEndpoints } from '#ingestion/routes';
@@ -29,7 +30,9 @@ async function answerOther(
   ctx: ExecutionContext,
 ): Promise<Response> {
   const { service, teamApi } = await import('./service.ts');
-  return (segment === 'v1' ? teamApi : service).fetch(request, env, ctx);
+  // The team API asks once it knows the caller.
+  if (segment === 'v1') return teamApi.fetch(request, env, ctx);
+  return service.fetch(request, await guardDatabase(env), ctx);
 }
 
 /** Answers any request. */

@@ -1,4 +1,5 @@
 import { consumeDeadLetters, consumeEvents } from '#counting';
+import { guardDatabase } from '#db';
 import { isOfCredit } from '#devices';
 import { answerRequest } from './answer-request.ts';
 
@@ -8,7 +9,8 @@ export { DestinationObject as Destination } from '#destinations/object';
 export { OutboundSender } from '#destinations/sender';
 
 /** Events first: they never wait for Apple. */
-async function consumeBatch({ queue, messages }: MessageBatch, env: Env): Promise<void> {
+async function consumeBatch({ queue, messages }: MessageBatch, bindings: Env): Promise<void> {
+  const env = await guardDatabase(bindings);
   const credits = messages.filter(isOfCredit);
   const events = { queue, messages: messages.filter((message) => !isOfCredit(message)) };
   if (queue.endsWith('-dead')) {
@@ -26,9 +28,9 @@ async function consumeBatch({ queue, messages }: MessageBatch, env: Env): Promis
 export default {
   fetch: answerRequest,
   queue: consumeBatch,
-  async scheduled({ cron }, env) {
+  async scheduled({ cron }, bindings) {
     // Imported here because only the cron needs it, which keeps it out of every other isolate's start-up.
     const { runSchedule } = await import('./schedule.ts');
-    await runSchedule(cron, env);
+    await runSchedule(cron, await guardDatabase(bindings));
   },
 } satisfies ExportedHandler<Env>;

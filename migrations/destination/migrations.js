@@ -1,11 +1,14 @@
+import journal from './meta/_journal.json';
 import m0000 from './0000_destination.sql';
 import m0001 from './0001_outage_told.sql';
-import journal from './meta/_journal.json';
+import m0002 from './0002_format.sql';
 
-export default {
-  journal,
-  migrations: {
-    m0000,
-    m0001,
-  },
-};
+  export default {
+    journal,
+    migrations: {
+      m0000,
+m0001,
+m0002
+    }
+  }
+  

@@ -3,6 +3,7 @@ import { settingsOf } from '#env';
 import { SNAPSHOTS } from '#lake';
 import { hmac, secretsIn } from '#lib/crypto';
 import { toBase64Url } from '#lib/encoding/base64url';
+import { requireKnownFormat, STORE_FORMATS } from '#lib/encoding/store-formats';
 
 // Where a snapshot is in the bucket: `snapshots/<UTC day>/`. Rows are in parts (see `writeParts`):
 //   <application>/<table>-00000.jsonl            an application's rollups
@@ -49,7 +50,7 @@ export type ApplicationCopy = z.infer<typeof ApplicationCopy>;
 
 export const Manifest = z.lazy(() =>
   z.object({
-    version: z.literal(1),
+    version: z.number().max(STORE_FORMATS.snapshot.number),
     takenAt: z.number(),
     /** Tells whether a deployment has the same secrets, and nothing about them. */
     secrets: z.record(z.string(), z.string()),
@@ -61,7 +62,7 @@ export const Manifest = z.lazy(() =>
 );
 export type Manifest = z.infer<typeof Manifest>;
 
-const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'] as const;
+export const SECRETS = ['TOKEN_SECRET', 'KEY_ENCRYPTION_SECRET', 'SESSION_SECRET'] as const;
 
 const markOf = async (name: string, secret: string): Promise<string> =>
   toBase64Url(await hmac(secret, `snapshot:${name}`)).slice(0, 22);
@@ -82,6 +83,15 @@ export async function missingSecrets(env: Env, marks: Record<string, string>): P
     if (!own.some((mark) => mark === marks[name])) missing.push(name);
   }
   return missing;
+}
+
+/** Reads the manifest of a snapshot; null if that is not complete. Throws `NewerFormatError` if a newer release wrote it. */
+export async function readManifest(bucket: R2Bucket, day: string): Promise<Manifest | null> {
+  const json = await readJson(bucket, manifestKey(day));
+  const versioned = z.object({ version: z.number() }).safeParse(json);
+  if (versioned.success) requireKnownFormat('snapshot', versioned.data.version);
+  const read = Manifest.safeParse(json);
+  return read.success ? read.data : null;
 }
 
 export const readJson = async (bucket: R2Bucket, key: string): Promise<unknown> => {

@@ -4,6 +4,7 @@ import { applications, database, type restores } from '#db';
 import { ERASED } from '#devices';
 import { AppError } from '#http';
 import { listObjects } from '#lib/input/list-objects';
+import { STORE_FORMATS } from '#lib/encoding/store-formats';
 import { deleteParkedOfUnknown } from '#rollup';
 import { type Manifest, secretMarks } from './layout.ts';
 import type { RestoreStep } from './plan.ts';
@@ -36,7 +37,7 @@ export async function findLost(
 
 /** The manifest of an application that no snapshot has: all is counted from raw events. */
 export const emptyManifest = async (env: Env): Promise<Manifest> => ({
-  ...{ version: 1, takenAt: 0, settings: {}, applications: [], missing: [] },
+  ...{ version: STORE_FORMATS.snapshot.number, takenAt: 0, settings: {}, applications: [], missing: [] },
   secrets: await secretMarks(env),
 });
 

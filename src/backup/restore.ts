@@ -6,13 +6,14 @@ import { ERASED } from '#devices';
 import { AppError } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { listObjects } from '#lib/input/list-objects';
+import { NewerFormatError } from '#lib/encoding/store-formats';
 import {
   doneKey,
-  Manifest,
-  manifestKey,
+  type Manifest,
   missingSecrets,
   NEW_DEVICES,
   readJson,
+  readManifest,
   snapshotDays,
   writeJson,
 } from './layout.ts';
@@ -160,9 +161,12 @@ async function findNewest(
   isWanted: (manifest: Manifest) => boolean = () => true,
 ): Promise<{ day: string; manifest: Manifest } | null> {
   for (const day of await snapshotDays(env.RAW_EVENTS)) {
-    const read = Manifest.safeParse(await readJson(env.RAW_EVENTS, manifestKey(day)));
-    if (!read.success) continue;
-    const manifest = await withoutDeleted(env, day, read.data);
+    const read = await readManifest(env.RAW_EVENTS, day).catch((error) => {
+      // For good: an older snapshot would not be what the bucket has.
+      throw error instanceof NewerFormatError ? new AppError('conflict', error.message) : error;
+    });
+    if (!read) continue;
+    const manifest = await withoutDeleted(env, day, read);
     if (isWanted(manifest)) return { day, manifest };
   }
   return null;

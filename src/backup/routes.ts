@@ -13,6 +13,7 @@ import {
 } from '#http';
 import { listObjects } from '#lib/input/list-objects';
 import { continueRestore, findRestore, type RestoreProgress } from './restore.ts';
+import { takeSecrets } from './secrets-copy.ts';
 
 const Continue = z.object({
   /** Restores although the secrets are not those of the snapshot. */
@@ -30,14 +31,20 @@ async function restoreOf(c: AppContext) {
   return findRestore(c.env, bearerOf(c) ?? '');
 }
 
+type CopiedSecrets = { secrets: Record<string, string> };
 type ListedObjects = { objects: { key: string; size: number }[] };
 type StoredObject = { key: string };
 
-/** For `npm run restore`, which writes the token into the database. They are not part of the API, so the document has nothing to link to. */
+/** For `npm run restore` and `npm run org`, which write the token into the database. They are not part of the API, so the document has nothing to link to. */
 export const restoreRoutes = new Hono<AppEnv>()
-  .use('/restore/*', async (c, next) => {
+  .use('/:path{restore|secrets-copy}/*', async (c, next) => {
     await next();
     c.res.headers.delete('Link');
+  })
+  .post('/secrets-copy', async (c) => {
+    await requireWithin(c.env.UNKNOWN_CREDENTIAL_LIMIT, addressOf(c));
+    c.header('Cache-Control', 'no-store');
+    return c.json<CopiedSecrets>({ secrets: await takeSecrets(c.env, bearerOf(c) ?? '', Date.now()) });
   })
   .post('/restore', limitBody(MAX_JSON_BODY_BYTES), ...jsonBody(Continue), async (c) => {
     const { other_secrets: otherSecrets } = c.req.valid('json');

@@ -22,6 +22,7 @@ import { deletePrefix, type WrittenParts, writeParts } from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
 import { listObjects } from '#lib/input/list-objects';
 import { logError } from '#lib/log';
+import { STORE_FORMATS } from '#lib/encoding/store-formats';
 import { dayIn } from '#lib/time';
 import { monthVersions } from '#rollup/months';
 import {
@@ -30,10 +31,11 @@ import {
   counterFolder,
   doneKey,
   folderOf,
-  Manifest,
+  type Manifest,
   manifestKey,
   NEW_DEVICES,
   readJson,
+  readManifest,
   secretMarks,
   settingsFolder,
   snapshotDays,
@@ -60,8 +62,8 @@ const ATTEMPTS = 3;
  */
 export async function writeSnapshot(env: Env, now: number, maxStatements = MAX_STATEMENTS): Promise<void> {
   const day = dayIn('UTC', now);
-  const before = Manifest.safeParse(await readJson(env.RAW_EVENTS, manifestKey(day)));
-  if (before.success && before.data.missing.length === 0) return;
+  const before = await readManifest(env.RAW_EVENTS, day);
+  if (before?.missing.length === 0) return;
   const snapshot = new Snapshot(env, day, now, maxStatements);
   const missing = await snapshot.write();
   await pruneSnapshots(env);
@@ -101,7 +103,7 @@ class Snapshot {
       else missing.push(application);
     }
     const manifest: Manifest = {
-      version: 1,
+      version: STORE_FORMATS.snapshot.number,
       takenAt: this.now,
       secrets: await secretMarks(this.env),
       settings: await this.writeTables(settingsFolder(this.day), SETTINGS),
@@ -216,11 +218,11 @@ async function pruneSnapshots({ RAW_EVENTS: bucket }: Env): Promise<void> {
       await deletePrefix(bucket, `${folderOf(day)}/`, deadline);
       continue;
     }
-    const manifest = Manifest.safeParse(await readJson(bucket, manifestKey(day)));
-    if (!manifest.success) continue;
+    const manifest = await readManifest(bucket, day);
+    if (!manifest) continue;
     // Of an application that is missing, an earlier one is the last.
-    if (manifest.data.missing.length === 0) complete++;
-    oldest = manifest.data.takenAt;
+    if (manifest.missing.length === 0) complete++;
+    oldest = manifest.takenAt;
   }
   for (const prefix of [NEW_DEVICES, ERASED]) {
     const old: string[] = [];

@@ -1,14 +1,18 @@
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { runCommand, UsageError } from './command.ts';
+import { checkUrl, runCommand, UsageError } from './command.ts';
 import { ROOT } from './local-state.ts';
+import { checkOrg } from './org/check.ts';
 import { Cloudflare, toReadable } from './org/cloudflare.ts';
+import { planCopy } from './org/copy-secrets.ts';
 import { type OrgStep, planCreate, planDeploy, planDestroy, planRotate } from './org/plan.ts';
 import { SecretsCopy } from './org/secrets.ts';
 import { Configuration } from './org/section.ts';
 
-const USAGE = `Usage: npm run org -- create <org> [domain] [--secrets <file>] [--adopt] [--yes]
+const USAGE = `Usage: npm run org -- create <org> [domain] [--secrets <file> | --no-secrets-copy] [--adopt] [--yes]
        npm run org -- deploy <org> [--secrets <file>] [--yes]
+       npm run org -- check <org> [--secrets <file>]
+       npm run org -- secrets <org> [--secrets <file>] [--url <url>] [--yes]
        npm run org -- rotate <org> <secret> --secrets <file> [--end] [--yes]
        npm run org -- list
        npm run org -- destroy <org> [--yes]
@@ -19,8 +23,9 @@ CLOUDFLARE_API_TOKEN, and CLOUDFLARE_ACCOUNT_ID if the token has access to sever
 
 create stops if the org is live but wrangler.toml does not know it. With --adopt, it deploys it again with default settings.
 
---secrets keeps a copy of the org's secrets, which Cloudflare does not show: it writes new ones to the file, and takes those that the
-deployment lacks from it if it exists. The file is encrypted with a passphrase, which is asked for or in ORG_PASSPHRASE; age
+create keeps a copy of the org's secrets, which Cloudflare does not show, in <org>.age, unless --no-secrets-copy is passed; --secrets names another
+file. It writes new ones to the file, and takes those that the deployment lacks from it if it exists. secrets makes the copy later, by asking the
+deployment, at --url if that is not its domain. check tells what a live org lacks. The file is encrypted with a passphrase, which is asked for or in ORG_PASSPHRASE; age
 (https://age-encryption.org) decrypts it, too. rotate puts a new value before the present one, in the copy and in the deployment, and with
 --end drops the former one.`;
 
@@ -78,13 +83,15 @@ type Given = {
   yes: boolean;
   adopt: boolean;
   secrets?: string | undefined;
+  'no-secrets-copy': boolean;
+  url?: string | undefined;
   end: boolean;
 };
 
 /** What each command takes besides the org, and its steps; `list` changes nothing. */
 const COMMANDS: Record<string, { takes: readonly string[]; plan?: PlanCommand }> = {
   create: {
-    takes: ['domain', 'secrets', 'adopt'],
+    takes: ['domain', 'secrets', 'adopt', 'no-secrets-copy'],
     plan: (api, { config, org, third, adopt }, copy) =>
       planCreate(api, config, { org, domain: third, adopt }, copy),
   },
@@ -94,13 +101,18 @@ const COMMANDS: Record<string, { takes: readonly string[]; plan?: PlanCommand }>
     plan: async (api, { config, org, third = '', end }, copy) =>
       copy ? planRotate(api, config, { org, name: third, end }, copy) : [],
   },
+  secrets: {
+    takes: ['secrets', 'url'],
+    plan: async (api, { config, org, url }, copy) => (copy ? planCopy(api, config, { org, url }, copy) : []),
+  },
+  check: { takes: ['secrets'] },
   list: { takes: [] },
   destroy: { takes: [], plan: (api, { config, org }) => planDestroy(api, config, org) },
 };
 type PlanCommand = (api: Cloudflare, given: Given, copy: SecretsCopy | null) => Promise<OrgStep[]>;
 
 /** Throws a `UsageError` for whatever the command does not take. */
-function checkArguments({ command, org, third, adopt, secrets, end }: Given): void {
+function checkArguments({ command, org, third, adopt, secrets, url, end, ...given }: Given): void {
   const taken = COMMANDS[command]?.takes;
   if (!taken) {
     throw new UsageError(
@@ -110,7 +122,11 @@ function checkArguments({ command, org, third, adopt, secrets, end }: Given): vo
     );
   }
   if (command === 'list' && org !== '') throw new UsageError('list takes no org.');
-  for (const [name, isGiven] of Object.entries({ adopt, secrets: secrets !== undefined, end })) {
+  const flags = { adopt, secrets: secrets !== undefined, url: url !== undefined, end };
+  const noCopy = given['no-secrets-copy'];
+  if (noCopy && secrets !== undefined) throw new UsageError('Pass either --secrets or --no-secrets-copy.');
+  checkUrl(url);
+  for (const [name, isGiven] of Object.entries({ ...flags, 'no-secrets-copy': noCopy })) {
     if (isGiven && !taken.includes(name)) throw new UsageError(`${command} takes no --${name}.`);
   }
   if (third && command !== 'rotate' && !taken.includes('domain'))
@@ -126,13 +142,32 @@ function checkArguments({ command, org, third, adopt, secrets, end }: Given): vo
   }
 }
 
+const copyFileOf = ({ org, config, secrets }: Given) =>
+  secrets ?? path.join(path.dirname(config), `${org}.age`);
+
+/** The copy of the secrets that a command reads and writes; null for none. */
+async function findCopy(given: Given): Promise<SecretsCopy | null> {
+  const isDefault = given.secrets === undefined;
+  const isWanted = given.command === 'secrets' || (given.command === 'create' && !given['no-secrets-copy']);
+  return isDefault && !isWanted ? null : SecretsCopy.find(copyFileOf(given), { isDefault });
+}
+
+async function check(api: Cloudflare, given: Given): Promise<number> {
+  const { org, config } = given;
+  const findings = await checkOrg(api, config, { org, copyFile: copyFileOf(given) });
+  for (const { what, todo } of findings) console.log(`- ${what}: ${todo}`);
+  if (findings.length === 0) console.log(`${org} lacks nothing.`);
+  return findings.length === 0 ? 0 : 1;
+}
+
 async function main(given: Given): Promise<number> {
-  const { command, org, config, secrets, yes } = given;
+  const { command, org, config, yes } = given;
   checkArguments(given);
   const plan = COMMANDS[command]?.plan;
-  if (!plan) return list(config);
+  if (command === 'list') return list(config);
   const api = await Cloudflare.connect(process.env);
-  const copy = secrets === undefined ? null : await SecretsCopy.find(secrets);
+  if (!plan) return check(api, given);
+  const copy = await findCopy(given);
   const steps = await plan(api, given, copy);
   if (steps.length === 0) {
     console.log(command === 'destroy' ? `${org} is fully removed.` : `${org} is up to date.`);
@@ -150,6 +185,7 @@ async function main(given: Given): Promise<number> {
     const settings = (await Configuration.read(config)).settingsOf(org);
     const address = settings?.domain ? `https://${settings.domain}` : 'its address on workers.dev';
     console.log(`${org} is deployed: ${address}. Open /setup there now, before anyone else does.`);
+    if (copy) console.log(`Keep ${copy.file} and its passphrase outside of this account, and apart.`);
   } else if (command === 'rotate' && !given.end) {
     console.log(
       'Done. Both values are accepted. docs/operations.md says when to drop the former one with --end.',
@@ -165,6 +201,8 @@ await runCommand(
       yes: { type: 'boolean', default: false },
       adopt: { type: 'boolean', default: false },
       secrets: { type: 'string' },
+      'no-secrets-copy': { type: 'boolean', default: false },
+      url: { type: 'string' },
       end: { type: 'boolean', default: false },
       config: { type: 'string', default: path.join(ROOT, 'wrangler.toml') },
     },

@@ -67,7 +67,7 @@ export abstract class CopiedCounter extends AnsweringCounter {
   /** Whether a restore of its application writes this counter, which then accepts nothing else. */
   protected isRestoring = false;
   protected abstract readonly flusher: Flusher;
-  protected abstract files: RawFiles;
+  protected abstract get files(): RawFiles;
   /** Loads the state kept in memory from the store. */
   protected abstract begin(): void;
   protected abstract write<Result>(work: () => Result): Result;

@@ -2,6 +2,7 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import type { Bucket } from '#lake';
 import { logWarning } from '#lib/log';
+import { NewerFormatError, newerFormat } from '#lib/encoding/store-formats';
 import { earliest } from '#lib/time';
 import type {
   CounterApi,
@@ -38,7 +39,7 @@ import { RunScheduler } from './runs/run-scheduler.ts';
 import { progress, revokedTokens } from './schema.ts';
 import { SeenIds } from './seen-ids.ts';
 import { readCounterName } from './shards.ts';
-import { type ObjectStore, openStore } from './store.ts';
+import { formatIn, type ObjectStore, openStore } from './store.ts';
 
 /**
  * Counts the events of one application or of one shard of it: keeps their log, recognizes duplicates, keeps the state of the devices that live
@@ -56,6 +57,8 @@ export class Counter extends RestoredCounter implements CounterApi {
   /** Hands events to a destination, also substitutable in tests. */
   sendParts: SendParts = async (id, parts) => await this.env.DESTINATIONS.getByName(id).accept(parts);
   private storage: DurableObjectStorage = this.ctx.storage;
+  /** Why the store is not used; null for one in a format that this release knows. */
+  private readonly newerFormat: string | null;
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
   /** What its parts share. Functions, because another store may be opened, and tests substitute what fails. */
@@ -75,7 +78,7 @@ export class Counter extends RestoredCounter implements CounterApi {
     waitMs: () => this.outbound.waitMs(this.waitMs),
     outbound: () => this.outbound.rules.get(),
   });
-  protected files!: RawFiles;
+  private ownFiles: RawFiles | null = null;
   protected readonly flusher = new Flusher({ ...this.around, timeoutMs: () => this.flushTimeoutMs });
   private readonly pruner = new Pruner({
     ...this.around,
@@ -89,6 +92,8 @@ export class Counter extends RestoredCounter implements CounterApi {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    this.newerFormat = newerFormat('counter', formatIn(ctx.storage, 'progress'));
+    if (this.newerFormat !== null) return;
     void ctx.blockConcurrencyWhile(async () => {
       await migrate(this.opened, migrations);
       this.begin();
@@ -96,8 +101,14 @@ export class Counter extends RestoredCounter implements CounterApi {
     });
   }
 
+  protected get files(): RawFiles {
+    if (this.ownFiles === null) throw new NewerFormatError(this.newerFormat ?? '');
+    return this.ownFiles;
+  }
+
   /** Creates the tables again after `deleteAll` when a call needs them, because late events may still arrive. */
   protected override get store(): ObjectStore {
+    if (this.newerFormat !== null) throw new NewerFormatError(this.newerFormat);
     if (this.isDeleted) {
       this.isDeleted = false;
       // Its promise is fulfilled when it returns: an object's SQLite is synchronous.
@@ -119,7 +130,7 @@ export class Counter extends RestoredCounter implements CounterApi {
     this.seenShards.forget();
     this.outbound.rules.forget();
     this.scheduler.begin(this.ctx.storage, this.opened);
-    this.files = new RawFiles({
+    this.ownFiles = new RawFiles({
       ...this.around,
       source: () => readCounterName(this.name),
       seen: () => this.seen,
@@ -288,7 +299,7 @@ export class Counter extends RestoredCounter implements CounterApi {
 
   override async alarm(): Promise<void> {
     this.ownAlarm.rang();
-    if (this.isRestoring) return;
+    if (this.isRestoring || this.newerFormat !== null) return;
     const deadline = Date.now() + MAX_ALARM_MS;
     const limit = new StatementLimit();
     const isDue = () => limit.hasRoom && Date.now() < deadline && this.scheduler.isDue(Date.now());

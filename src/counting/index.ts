@@ -72,5 +72,5 @@ export {
   type ShardedApplication,
   shardNumbers,
 } from './shards.ts';
-export { type ObjectStore, openStore, toParameters } from './store.ts';
+export { formatIn, type ObjectStore, openStore, toParameters } from './store.ts';
 export { readRedeliveryLimit } from './upkeep.ts';

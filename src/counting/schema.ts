@@ -331,6 +331,6 @@ export const progress = sqliteTable('progress', {
   isRestoring: integer('is_restoring', { mode: 'boolean' }).notNull().default(false),
   /** When it was last restored. */
   restoredAt: integer('restored_at'),
-  /** The number of the format of this store: see `store-format.ts`. */
+  /** The number of the format of this store: see `src/lib/encoding/store-formats.ts`. */
   format: integer().notNull().default(1),
 });

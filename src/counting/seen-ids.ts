@@ -1,4 +1,4 @@
-import { eq, lt } from 'drizzle-orm';
+import { and, eq, lt } from 'drizzle-orm';
 import { LruCache } from '#lib/collections/lru-cache';
 import { TupleIndex } from '#lib/collections/tuple-index';
 import { idToBytes } from '#lib/ids';
@@ -59,13 +59,27 @@ export class SeenIds {
     for (const [minute, { table, tails }] of used) {
       // Kept only now: what a minute was read from lacks the ids above. The largest one is kept alone.
       this.minutes.set(minute, table, Math.min(table.size, MAX_CACHED_IDS));
-      if (tails.length === 0) continue;
-      this.store
-        .insert(seenIds)
-        .values({ minute, batch, tails: bytesOf(Uint32Array.from(tails)) })
-        .run();
+      if (tails.length > 0) this.insert(minute, batch, tails);
     }
     return fresh;
+  }
+
+  private insert(minute: number, batch: number, tails: readonly number[]): void {
+    // A batch is appended once. Erased installs of a minute come one by one.
+    const earlier = batch === NO_BATCH ? this.tailsOf(minute, batch) : [];
+    const bytes = bytesOf(Uint32Array.from([...earlier, ...tails]));
+    const insertion = this.store.insert(seenIds).values({ minute, batch, tails: bytes });
+    if (earlier.length === 0) insertion.run();
+    else insertion.onConflictDoUpdate({ target: [seenIds.minute, seenIds.batch], set: { tails: bytes } }).run();
+  }
+
+  private tailsOf(minute: number, batch: number): number[] {
+    const row = this.store
+      .select({ tails: seenIds.tails })
+      .from(seenIds)
+      .where(and(eq(seenIds.minute, minute), eq(seenIds.batch, batch)))
+      .get();
+    return row ? [...wordsOf(row.tails)] : [];
   }
 
   /** Notes an install that is erased. It was appended with its device, not as one of a batch, and is known no longer. Idempotent. */

@@ -7,6 +7,14 @@ export type ObjectStore = DrizzleSqliteDODatabase<Record<string, never>>;
 
 export const openStore = (storage: DurableObjectStorage): ObjectStore => drizzle(storage);
 
+/** The format that an object's single row says, before any table is made or changed; 1 without one. */
+export function formatIn({ sql }: DurableObjectStorage, table: 'progress' | 'state'): number {
+  const columns = sql.exec('SELECT name FROM pragma_table_info(?)', table).toArray();
+  if (!columns.some(({ name }) => name === 'format')) return 1;
+  const [row] = sql.exec(`SELECT format FROM ${table}`).toArray();
+  return Number(row?.format ?? 1);
+}
+
 /**
  * Prepares something, such as statements, once per store: for a statement that runs once per event or device, building its text takes longer
  * than running it.

@@ -1,6 +1,6 @@
 import { prepareAttribution } from '#attribution';
 import { counterOf, createDevices, type FoundDevice, type PlacedDevice, retryCall } from '#counting';
-import { batchWithRetry } from '#db';
+import { batchWithRetry, requireKnownDatabase } from '#db';
 import { settingsOf } from '#env';
 import { hashKeyOf } from '#hashing';
 import type { AuthenticatedApplication } from '#http';
@@ -40,6 +40,7 @@ export async function fetchTokens(
   metrics: readonly DeviceMetrics[],
   now: number,
 ): Promise<IssuedToken[]> {
+  await requireKnownDatabase(env.DB);
   const hashKey = await hashKeyOf(env);
   const drafts = await Promise.all(metrics.map((item) => draftOf(hashKey, application, item, now)));
   // Of several drafts with one identity, the first creates the device.

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNull } from 'drizzle-orm';
 import { createMiddleware } from 'hono/factory';
-import { accessTokens, apiKeys, applications, database } from '#db';
+import { accessTokens, apiKeys, applications, database, guardDatabase } from '#db';
 import { settingsOf } from '#env';
 import { ACCESS_TOKEN_FORM, API_KEY_FORM } from '#lib/credentials';
 import { sha256Hex } from '#lib/crypto';
@@ -108,6 +108,7 @@ export async function findTeam(c: AppContext, token: string | undefined): Promis
 export const requireTeamToken = createMiddleware<AppEnv>(async (c, next) => {
   const team = await findTeam(c, c.req.header(`${settingsOf(c.env).SERVICE_NAME}-Token`));
   if (!team) throw new AppError('unauthenticated', 'Incorrect authentication token');
+  c.env = await guardDatabase(c.env);
   c.set('team', team);
   return next();
 });

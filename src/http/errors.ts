@@ -3,6 +3,7 @@ import { matchedRoutes, routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Fault } from '#lib/input/fields';
 import { logError, underlying } from '#lib/log';
+import { newerFormatIn } from '#lib/encoding/store-formats';
 import type { Failure, TeamFailure } from './answers.ts';
 import type { AppContext } from './context.ts';
 
@@ -69,6 +70,8 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof HTTPException && error.status === 400) {
     return invalidRequest([{ path: '', message: 'The body is not valid JSON' }]);
   }
+  const newer = newerFormatIn(error);
+  if (newer !== null) return new AppError('unavailable', newer, { headers: { 'Retry-After': '60' } });
   return new AppError('internal', 'Unexpected error');
 }
 

@@ -3,6 +3,7 @@ import type { ParquetWriter } from 'hyparquet-writer';
 import { deviceIdIn } from '#catalogue';
 import { loadParquet } from '#lib/encoding/parquet';
 import { nextTurn } from '#lib/next-turn';
+import { formatMetadata } from '#lib/encoding/store-formats';
 import { COLUMNS, type ParquetCell, type ParquetColumn, SCHEMA } from './columns.ts';
 import { type Contents, ContentsBuilder } from './contents.ts';
 import type { StoredEvent } from './entry.ts';
@@ -156,6 +157,7 @@ export class FileBuilder {
       compressors,
       statistics: false,
       createdBy: 'attribution',
+      kvMetadata: formatMetadata('raw_file'),
     });
     for (let start = 0; start < order.length; start += ROWS_PER_GROUP) {
       await this.writeRowGroup(parquet, order.subarray(start, start + ROWS_PER_GROUP));

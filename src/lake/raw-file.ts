@@ -1,6 +1,7 @@
 import type { FileMetaData } from 'hyparquet';
 import { loadParquet } from '#lib/encoding/parquet';
 import { idFromBytes } from '#lib/ids';
+import { formatOf, requireKnownFormat } from '#lib/encoding/store-formats';
 import { compareBytes } from './bytes.ts';
 import { readDecimalsUnscaled, rescale } from './codec.ts';
 import { COLUMNS, columnIndex, type ParquetCell } from './columns.ts';
@@ -40,7 +41,7 @@ export class RawFile {
     });
   }
 
-  /** Throws `MissingFileError` if the object is gone. */
+  /** Throws `MissingFileError` if the object is gone, `NewerFormatError` if a newer release wrote it. */
   static async open(bucket: Bucket, location: FileLocation): Promise<RawFile> {
     const { parquetMetadataAsync, plainParsers } = await loadParquet();
     const metadata = await parquetMetadataAsync(bufferOf(bucket, location), {
@@ -48,6 +49,7 @@ export class RawFile {
       initialFetchSize: location.footerBytes,
       geoparquet: false,
     });
+    requireKnownFormat('raw_file', formatOf(metadata));
     readDecimalsUnscaled(metadata);
     return new RawFile(bucket, location, metadata);
   }

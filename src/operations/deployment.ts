@@ -1,6 +1,6 @@
 import { min, sql } from 'drizzle-orm';
 import { countUndelivered, type QueueProgress } from '#counting';
-import { applications, database, toStatement } from '#db';
+import { applications, database, newerFormats, toStatement } from '#db';
 import { invalidSettings, missingQueues, settingsOf } from '#env';
 import { SNAPSHOTS } from '#lake';
 import { logWarning } from '#lib/log';
@@ -22,6 +22,8 @@ export type Deployment = {
   queues: readonly QueueProgress[];
   /** The bindings of event queues that the deployment should have and lacks. */
   missingQueues: readonly string[];
+  /** The stores that a newer release has raised the format of, in sentences without their full stops. */
+  newerFormats?: readonly string[];
   /** See `invalidSettings`. */
   invalidSettings: readonly string[];
 };
@@ -30,7 +32,7 @@ export type Deployment = {
 export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>): Promise<Deployment> {
   const { EXCHANGE_RATES_URL, FURTHER_RATES_URL } = settingsOf(env);
   const db = database(env.DB);
-  const [runs, [first], { meta }, filed, queues] = await Promise.all([
+  const [runs, [first], { meta }, filed, queues, newer] = await Promise.all([
     readRuns(db),
     db.select({ at: min(applications.createdAt) }).from(applications),
     toStatement(env.DB, sql`SELECT 1`).run(),
@@ -39,6 +41,7 @@ export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>
       return null;
     }),
     reading,
+    newerFormats(env.DB),
   ]);
   const snapshotAt = await findSnapshot(env.RAW_EVENTS, runs.snapshot?.succeededAt ?? null);
   return {
@@ -46,6 +49,7 @@ export async function readDeployment(env: Env, reading: Promise<QueueProgress[]>
     ratesOff: EXCHANGE_RATES_URL === '' && FURTHER_RATES_URL === '',
     databaseBytes: meta.size_after,
     missingQueues: missingQueues(env),
+    newerFormats: newer.map(({ fault }) => fault),
     invalidSettings: invalidSettings(env),
   };
 }

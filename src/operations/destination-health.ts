@@ -1,6 +1,7 @@
 import { asc } from 'drizzle-orm';
 import { database, destinations, isAmong, OFF_BY_HAND } from '#db';
 import { logWarning } from '#lib/log';
+import { newerFormatIn } from '#lib/encoding/store-formats';
 import { earliest, iso } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 
@@ -21,12 +22,19 @@ export type DestinationsState = {
   failed: number;
 };
 
-/** How a destination does; null if it does not respond. */
-export const askDestination = (env: Env, id: string) =>
-  withTimeout((async () => await env.DESTINATIONS.getByName(id).health())(), TIMEOUT_MS).catch((error) => {
+/** How a destination does; if it does not respond, what to say about it. */
+async function healthOrFault(env: Env, id: string) {
+  const asking = (async () => await env.DESTINATIONS.getByName(id).health())();
+  try {
+    return { health: await withTimeout(asking, TIMEOUT_MS), fault: null };
+  } catch (error) {
     logWarning('destination does not respond', error, { destination_id: id });
-    return null;
-  });
+    return { health: null, fault: newerFormatIn(error) ?? 'does not respond' };
+  }
+}
+
+/** How a destination does; null if it does not respond. */
+export const askDestination = async (env: Env, id: string) => (await healthOrFault(env, id)).health;
 
 const EMPTY = { problems: [], waitingSince: null, attempts: 0, failed: 0 };
 
@@ -45,10 +53,10 @@ export async function readDestinations(
   const states = new Map<string, DestinationsState>();
   const isAsked = new Set(rows.filter((row) => row.offSince === null).slice(0, MAX_ASKED));
   const healths = await Promise.all(
-    rows.map((row) => (isAsked.has(row) ? askDestination(env, row.id) : undefined)),
+    rows.map((row) => (isAsked.has(row) ? healthOrFault(env, row.id) : undefined)),
   );
   for (const [at, row] of rows.entries()) {
-    const health = healths[at];
+    const { health, fault } = healths[at] ?? { health: null, fault: null };
     const state = states.get(row.applicationId) ?? EMPTY;
     const name = `The destination ${row.kind} (${row.id})`;
     const isSwitchedOff = row.offSince !== null && row.offReason !== OFF_BY_HAND;
@@ -56,7 +64,7 @@ export async function readDestinations(
       problems: [
         state.problems,
         isSwitchedOff ? `${name} was switched off: ${row.offReason}.` : [],
-        health === null ? `${name} does not respond.` : [],
+        fault === 'does not respond' ? `${name} ${fault}.` : fault ? `${fault}.` : [],
         health && health.failuresInRow >= FAILURES
           ? `${name} has failed ${health.failuresInRow} times in a row.`
           : [],

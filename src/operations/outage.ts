@@ -4,6 +4,7 @@ import { countUndelivered, deliveredThrough, readQueues } from '#counting';
 import { toStatement } from '#db';
 import type { AppContext, AppEnv } from '#http';
 import { logWarning } from '#lib/log';
+import { newerFormatIn } from '#lib/encoding/store-formats';
 import { withTimeout } from '#lib/timeout';
 import type { HealthFailure } from './answers.ts';
 import { messagesIn } from './deployment.ts';
@@ -18,25 +19,28 @@ const PROBE_MS = 3_000;
 /** A request that waits for the database is answered before its caller gives up. */
 const ANSWER_MS = 10_000;
 
-/** Why the database does not respond; null if it does. */
-export async function databaseFault(env: Pick<Env, 'DB'>): Promise<'fails' | 'hangs' | null> {
+/** Why the database does not respond, as a sentence without its full stop; null if it does. */
+export async function databaseFault(env: Pick<Env, 'DB'>): Promise<string | null> {
   try {
     await withTimeout(toStatement(env.DB, sql`SELECT 1`).run(), PROBE_MS);
     return null;
   } catch (error) {
     logWarning('database does not respond', error);
-    return error instanceof Error && error.message.startsWith('no answer within') ? 'hangs' : 'fails';
+    const hangs = error instanceof Error && error.message.startsWith('no answer within');
+    return (
+      newerFormatIn(error) ?? `The database does not respond: each request to it ${hangs ? 'hangs' : 'fails'}`
+    );
   }
 }
 
 /** What is wrong, as far as it can be found out without the database. */
-async function findProblems(env: Env, fault: 'fails' | 'hangs', now: number): Promise<string[]> {
+async function findProblems(env: Env, fault: string, now: number): Promise<string[]> {
   const [queues, filed] = await Promise.all([
     readQueues(env, now, Promise.resolve(new Map())),
     withTimeout(countUndelivered(env.RAW_EVENTS), PROBE_MS).catch(() => null),
   ]);
   return [
-    `The database does not respond: each request to it ${fault}. Events are accepted and wait in the queue; reports, the dashboard and /fetch-token fail.`,
+    `${fault}. Events are accepted and wait in the queue; reports, the dashboard and /fetch-token fail.`,
     ...(filed === null ? ['The bucket for raw events does not respond.'] : []),
     ...findQueueProblems(queues, now),
   ];

@@ -130,6 +130,7 @@ export function findDeploymentProblems(deployment: Deployment, now: number): str
     missingQueues.length > 0
       ? `EVENT_QUEUES includes queues that are not bound: ${missingQueues.join(', ')}. The others take their events. Run \`npm run org -- deploy\`.`
       : [],
+    (deployment.newerFormats ?? []).map((fault) => `${fault}.`),
     invalidSettings.map((fault) => `A setting is invalid, so it is not used: ${fault}.`),
     findQueueProblems(queues, now),
   ].flat();
@@ -166,7 +167,8 @@ export function findApplicationProblems(
       ? [`${count(filed)} messages wait in the bucket: the database did not accept them for four days.`]
       : []),
   ];
-  if (!counters) return [...left, 'Counting does not respond.'];
+  if (!counters)
+    return [...left, health.newerFormat ? `${health.newerFormat}.` : 'Counting does not respond.'];
   const oldestAt = Math.min(counters.oldestPendingAt ?? now, backlog.oldestAt ?? now);
   const isKnown = losses.some(({ store }) => store === 'database');
   return [

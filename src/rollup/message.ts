@@ -3,6 +3,7 @@ import { ClickRecord } from '#attribution';
 import { LoggedEvent } from '#catalogue';
 import { describeFaults, toFaults } from '#http';
 import { chunksBySize } from '#lib/collections/chunks';
+import { newerFormat } from '#lib/encoding/store-formats';
 import { applicationIdOf, type Parked, parkedBody, parkedId } from './park.ts';
 
 // The messages of the queue, and the only place that knows their form: how they are written, read and checked. How they are sent: see `send/`.
@@ -163,7 +164,11 @@ export async function checkMessage(message: Message, version: string | null): Pr
   const { message: body, texts, checkedBy } = readMessage(message.body);
   const parsed = EventMessage.safeParse(body);
   if (!parsed.success) {
-    const reason = `not a message of this version: ${describeFaults(toFaults(parsed.error))}`;
+    const { v: format } = (body ?? {}) as { v?: unknown };
+    const newer = typeof format === 'number' ? newerFormat('message', format) : null;
+    const reason = newer
+      ? `${newer}, then replay it`
+      : `not a message of this version: ${describeFaults(toFaults(parsed.error))}`;
     checked.parked.push(await parkedWhole(message, reason));
     return checked;
   }

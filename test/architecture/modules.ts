@@ -27,6 +27,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   db: {
     imports: ['catalogue', 'lib'],
+    owns: ['store_formats'],
   },
   hashing: {
     imports: ['db', 'env', 'lib'],
@@ -203,7 +204,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   backup: {
     imports: ['counting', 'db', 'devices', 'env', 'http', 'lake', 'lib', 'rollup'],
-    owns: ['restores'],
+    owns: ['restores', 'secret_copies'],
     reads: ['applications', 'hash_keys', 'teams', 'users'],
     writes: {
       counter_flushes: 'a restored counter continues after the last part that the snapshot has',
@@ -331,6 +332,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       'skan',
       'teams',
     ],
-    reads: ['teams'],
+    reads: ['store_formats', 'teams'],
+    writes: { secret_copies: 'whoever may write to the database may ask for a copy of the secrets' },
   },
 };

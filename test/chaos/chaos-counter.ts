@@ -39,6 +39,12 @@ export class ChaosCounter extends Counter {
     return this.ctx.storage.sql.exec('SELECT 1 FROM outbound_parts LIMIT 1').toArray().length === 0;
   }
 
+  /** Loses what it stored, and dies. */
+  async lose(): Promise<void> {
+    await this.ctx.storage.deleteAll();
+    this.ctx.abort('lost');
+  }
+
   override append(...args: Parameters<Counter['append']>) {
     return this.mayDie(() => super.append(...args));
   }

@@ -6,7 +6,7 @@ import { bundleWorker } from '../../src/cli/bundle.ts';
 import { QUIET, ROOT } from '../../src/cli/local-state.ts';
 import { seededRandom } from '../helpers/random.ts';
 import { JournalClient, type Tenant } from './client.ts';
-import { CALM, type Faults, FULL, STORM, THROTTLED } from './faults.ts';
+import { CALM, type Faults, FULL, LOCKED, STORM, THROTTLED } from './faults.ts';
 import { ChaosQueues } from './queue.ts';
 import { ChaosReceiver } from './receiver.ts';
 import { type Verdict, verify } from './verify.ts';
@@ -15,12 +15,14 @@ import type { Delivery, Outcome } from './worker.ts';
 const CLIENTS = 6;
 const DELIVERERS = 2;
 const DEADLINE_MS = 60_000;
+/** What a backend does between the loss of a counter and the restore of its application. */
+const STEPS_AFTER_LOSS = 40;
 
 /** How many event queues are sent to, in turn. */
 const QUEUES = [1, 3, 2];
 
 /** The weather after each start of the server, in turn. */
-const WEATHER = [STORM, FULL, STORM, THROTTLED];
+const WEATHER = [STORM, FULL, STORM, THROTTLED, LOCKED];
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -85,8 +87,8 @@ class Server {
 /**
  * Real HTTP traffic for `seconds` while the database, the bucket and the queue fail at random, messages come twice and out of order,
  * counters die in the middle of a call, their number grows, the number of queues changes, reports are read, the bucket is emptied, and the
- * server is killed every few seconds, after which the database may be full or too busy; then calm, until everything is delivered and parked
- * messages are replayed. A destination's receiver fails in many ways, and is killed with the server. The seed decides every choice of the harness, but not how the processes interleave.
+ * server is killed every few seconds, after which the database may be full, locked or too busy; then calm, until everything is delivered and parked
+ * messages are replayed. Then a counter loses what it stored, and its application is restored while it receives events. A destination's receiver fails in many ways, and is killed with the server. The seed decides every choice of the harness, but not how the processes interleave.
  */
 export async function runChaos(seed: number, seconds: number): Promise<Verdict> {
   const folder = await mkdtemp(path.join(tmpdir(), 'chaos-'));
@@ -189,9 +191,23 @@ export async function runChaos(seed: number, seconds: number): Promise<Verdict> 
       faults.replayed = (faults.replayed ?? 0) + replayed;
       if (replayed === 0) break;
     }
-    while (!(await server.control<boolean>('settled', tenant))) {
-      if (Date.now() > deadline) throw new Error('the counters could not bring all they have to the reports');
-    }
+    const settle = async () => {
+      while (!(await server.control<boolean>('settled', tenant))) {
+        if (Date.now() > deadline)
+          throw new Error('the counters could not bring all they have to the reports');
+      }
+    };
+    const deliverAll = async () => {
+      while (queues.backlog > 0 && Date.now() < deadline) await queues.deliver(deliver, false);
+    };
+    await settle();
+    // What is in no snapshot and no file would be lost with it.
+    faults.lostDevices = await server.control<number>('lose-counter', tenant);
+    for (let step = 0; step < STEPS_AFTER_LOSS; step++) await client.step();
+    await deliverAll();
+    faults.parkedAsUnknown = await server.control<number>('restore', tenant);
+    await deliverAll();
+    await settle();
     while (!(await client.hurryDeliveries())) {
       if (Date.now() > deadline) throw new Error('the destination could not send all it has');
       await wait(200);

@@ -10,6 +10,8 @@ export type Faults = {
   deaths: number;
   /** The database answers reads, but accepts no writes, and retrying at once does not help. */
   isFull?: boolean;
+  /** The database answers nothing, as one that is locked. */
+  isLocked?: boolean;
   /** The share of the database's calls that it is too busy for. */
   throttled?: number;
 };
@@ -25,14 +27,16 @@ export const STORM: Faults = {
   deaths: 0.03,
 };
 
-/** An outage of the database: it is full, or too busy for most calls. */
+/** An outage of the database: it is full, locked, or too busy for most calls. */
 export const FULL: Faults = { ...STORM, isFull: true };
+export const LOCKED: Faults = { ...STORM, isLocked: true };
 export const THROTTLED: Faults = { ...STORM, throttled: 0.6 };
 
 /** What happened, in this process. */
 export const seen = {
   databaseFaults: 0,
   databaseFull: 0,
+  databaseLocked: 0,
   databaseThrottled: 0,
   bucketCalls: 0,
   bucketFaults: 0,
@@ -40,6 +44,7 @@ export const seen = {
 };
 
 const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long';
+const BUSY = 'D1_ERROR: database is locked: SQLITE_BUSY';
 const EXCEEDED = 'D1_ERROR: Exceeded maximum DB size';
 const WRITE = /^\s*(?:insert|update|delete|replace)\b/i;
 
@@ -103,6 +108,10 @@ async function atRisk<Result>(
 
 /** Fails a call of the database during an outage. */
 function refuseInOutage(seed: string, isWrite: boolean): void {
+  if (faults.isLocked) {
+    seen.databaseLocked++;
+    throw new Error(BUSY);
+  }
   if (faults.isFull && isWrite) {
     seen.databaseFull++;
     throw new Error(EXCEEDED);

@@ -1,4 +1,5 @@
-import { counterName } from '../../src/counting/index.ts';
+import { beginRestoreSql } from '../../src/backup/begin.ts';
+import { counterName, resumeCounting } from '../../src/counting/index.ts';
 import service from '../../src/index.ts';
 import { queueBinding } from '../../src/lib/event-queues.ts';
 import { unlimited } from '../helpers/limits.ts';
@@ -77,6 +78,47 @@ async function loseBucket({ RAW_EVENTS }: ChaosBindings): Promise<number> {
   return objects.length;
 }
 
+const healthsOf = (env: ChaosBindings, { applicationId }: Tenant) =>
+  Promise.all(
+    Array.from({ length: MAX_SHARDS }, (_, shard) => chaosCounter(env, applicationId, shard).health()),
+  );
+
+/** Writes a snapshot, then has the counter with the most devices lose what it stored. Returns how many devices that had. */
+async function loseCounter(env: ChaosBindings, tenant: Tenant): Promise<number> {
+  // The bucket was emptied: what counters list is gone, and they have to know it before a restore reads it.
+  await resumeCounting(env, { id: tenant.applicationId, shards: MAX_SHARDS }, { isRestored: false });
+  await service.scheduled({ cron: '20 2,3,4 * * *' } as ScheduledController, env);
+  const healths = await healthsOf(env, tenant);
+  const devices = Math.max(...healths.map((own) => own.devices));
+  const shard = healths.findIndex((own) => own.devices === devices);
+  await chaosCounter(env, tenant.applicationId, shard)
+    .lose()
+    .catch(() => undefined);
+  return devices;
+}
+
+/** Restores the application as `npm run restore` does. Returns how many events were parked because their devices were unknown. */
+async function restore(env: ChaosBindings, tenant: Tenant, bindings: ChaosBindings): Promise<number> {
+  // Only what was counted is parked.
+  await isSettled(env, tenant);
+  const healths = await healthsOf(env, tenant);
+  const unknownEvents = healths.reduce((sum, own) => sum + own.unknownEvents, 0);
+  const { applicationId } = tenant;
+  const { statements, secret } = await beginRestoreSql(Date.now(), applicationId);
+  await env.DB.batch(statements.split(';\n').map((statement) => env.DB.prepare(statement)));
+  for (;;) {
+    const request = new Request('http://chaos.test/restore', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' },
+      body: '{}',
+    });
+    const answer = await service.fetch(request, bindings, { waitUntil: () => undefined } as never);
+    const progress: { finished?: boolean; error?: string } = await answer.json();
+    if (!answer.ok) throw new Error(JSON.stringify(progress));
+    if (progress.finished) return unknownEvents;
+  }
+}
+
 async function ringAlarms(env: ChaosBindings, { applicationId }: Tenant): Promise<void> {
   for (let shard = 0; shard < MAX_SHARDS; shard++) await chaosCounter(env, applicationId, shard).ring();
 }
@@ -106,6 +148,8 @@ async function control(
     return Response.json({});
   }
   if (path === '/chaos/lose-bucket') return Response.json(await loseBucket(real));
+  if (path === '/chaos/lose-counter') return Response.json(await loseCounter(real, await request.json()));
+  if (path === '/chaos/restore') return Response.json(await restore(real, await request.json(), env));
   if (path === '/chaos/settled') return Response.json(await isSettled(real, await request.json()));
   if (path === '/chaos/faults') {
     setFaults(await request.json<Faults>());

@@ -115,7 +115,7 @@ const NOT_RUN: Record<string, string> = {
   'flowchart LR': 'a drawing',
   '// Program.cs': 'needs .NET',
   'METRICS_TOKEN=$(openssl rand': 'sets a secret of a deployment',
-  'git checkout v0.1.0': 'deploys to an account',
+  'git checkout v0.2.0': 'deploys to an account',
   'npm start  ': 'needs a data set that is not part of the project',
 };
 

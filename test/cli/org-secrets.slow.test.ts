@@ -1,19 +1,20 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { Decrypter } from 'age-encryption';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOrgs } from './orgs.ts';
+import { PASSPHRASE, startOrgs } from './orgs.ts';
 
 // The copy of an org's secrets that `npm run org` keeps, against a stand-in of Cloudflare's API.
-
-const PASSPHRASE = 'a passphrase of the tests';
 
 let orgs: Awaited<ReturnType<typeof startOrgs>>;
 let copy: string;
 
 beforeAll(async () => {
-  orgs = await startOrgs({ ORG_PASSPHRASE: PASSPHRASE });
+  orgs = await startOrgs();
   copy = path.join(orgs.folder, 'acme.age');
 });
 afterAll(() => orgs.stop());
@@ -21,10 +22,10 @@ afterAll(() => orgs.stop());
 const live = () => Object.fromEntries(orgs.deployed('acme').script.secrets);
 
 /** As `age --decrypt` does it. */
-async function decryptCopy(): Promise<Record<string, string | undefined>> {
+async function decryptCopy(file = copy): Promise<Record<string, string | undefined>> {
   const decrypter = new Decrypter();
   decrypter.addPassphrase(PASSPHRASE);
-  return { ...parseEnv(await decrypter.decrypt(await readFile(copy), 'text')) };
+  return { ...parseEnv(await decrypter.decrypt(await readFile(file), 'text')) };
 }
 
 const output = async (...args: Parameters<typeof orgs.runWith>) => {
@@ -96,6 +97,66 @@ describe('npm run org -- --secrets', () => {
     );
     const none = path.join(orgs.folder, 'none.age');
     expect(await output({}, ...rotate('TOKEN_SECRET', none))).toBe(`There is no file ${none}.`);
+  });
+
+  it('makes the copy later, by asking the deployment once', async () => {
+    const { databases } = orgs.account;
+    const tokens = new Set<string>();
+    // Answers as the deployment does: to a token whose hash its database has.
+    const deployment = createServer((request, response) => {
+      const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+      const hash = createHash('sha256').update(token).digest('hex');
+      const { sqlite } = databases.get(orgs.deployed('acme').database) ?? {};
+      const { changes } = sqlite?.prepare('DELETE FROM secret_copies WHERE hash = ?').run(hash) ?? {};
+      tokens.add(token);
+      const isAsked = request.method === 'POST' && request.url === '/secrets-copy' && changes === 1;
+      response.writeHead(isAsked ? 200 : 401).end(JSON.stringify(isAsked ? { secrets: live() } : {}));
+    });
+    await new Promise<void>((resolve) => deployment.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(deployment.address() as AddressInfo).port}`;
+    try {
+      const late = path.join(orgs.folder, 'late.age');
+      const args = ['secrets', 'acme', '--yes', '--secrets', late, '--url', url];
+      expect(await orgs.run(...args)).toMatchObject({ code: 0 });
+      expect(await decryptCopy(late)).toEqual(live());
+      expect((await orgs.run(...args)).output).toContain('up to date');
+      expect(tokens.size).toBe(1);
+      for (const token of tokens) expect(orgs.printed.join('')).not.toContain(token);
+      const refused = await output(
+        {},
+        ...args.slice(0, 3),
+        '--secrets',
+        `${late}.new`,
+        '--url',
+        `${url}/elsewhere`,
+      );
+      expect(refused).toContain('did not give its secrets');
+    } finally {
+      deployment.close();
+    }
+  });
+
+  it('keeps a copy by default, beside the configuration, unless it is refused', {
+    timeout: 120_000,
+  }, async () => {
+    const without = { ORG_PASSPHRASE: undefined as unknown as string };
+    expect(await output(without, 'create', 'globex', '--yes')).toContain(
+      'Set ORG_PASSPHRASE, or pass create --no-secrets-copy.',
+    );
+    expect(await output({}, 'create', 'globex', '--yes', '--no-secrets-copy', '--secrets', copy)).toContain(
+      'Pass either --secrets or --no-secrets-copy.',
+    );
+    const made = path.join(orgs.folder, 'globex.age');
+    const { code, output: said } = await orgs.run('create', 'globex', '--yes');
+    expect([code, said]).toEqual([0, expect.stringContaining(`Keep ${made} and its passphrase outside`)]);
+    expect(await decryptCopy(made)).toEqual(Object.fromEntries(orgs.deployed('globex').script.secrets));
+    await rm(made);
+    // What is deployed cannot be copied by a new run, which changes nothing.
+    expect((await orgs.run('create', 'globex', '--yes')).output).toContain('up to date');
+    expect(await orgs.runWith(without, 'create', 'initech', '--yes', '--no-secrets-copy')).toMatchObject({
+      code: 0,
+    });
+    await expect(stat(path.join(orgs.folder, 'initech.age'))).rejects.toThrow('ENOENT');
   });
 
   it('gives a new deployment the secrets of the copy', async () => {

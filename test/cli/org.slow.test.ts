@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,12 +24,14 @@ describe('npm run org', () => {
     const text = await readFile(path.join(ROOT, 'docs/operations.md'), 'utf8');
     const commands = [...text.matchAll(/npm run org -- ([a-z][a-z. ]*[a-z])/g)].map(([, command]) => command);
     const tested = [
+      'check acme',
       'create acme',
       'create acme acme.example.com',
       'deploy acme',
       'destroy acme',
       'list',
       'rotate acme',
+      'secrets acme',
     ];
     expect([...new Set(commands)].sort()).toEqual(tested);
   });
@@ -53,7 +55,14 @@ describe('npm run org', () => {
   });
 
   it('creates an org although every change fails once', { timeout: 600_000 }, async () => {
-    const runs = await orgs.insist(CHANGES, 'create', 'acme', 'acme.example.com', '--yes');
+    const runs = await orgs.insist(
+      CHANGES,
+      'create',
+      'acme',
+      'acme.example.com',
+      '--yes',
+      '--no-secrets-copy',
+    );
     expect(orgs.account.failures).toBeGreaterThanOrEqual(14);
     expect(runs).toBeGreaterThan(10);
     expect(orgs.account.unknown).toEqual([]);
@@ -166,6 +175,65 @@ describe('npm run org', () => {
     for (const bound of ['attribution-acme-events', 'attribution-acme-raw-events', 'CreativeRegistry']) {
       expect(stdout).toContain(bound);
     }
+  });
+
+  it('tells what a live org lacks, and nothing of one that lacks nothing', { timeout: 120_000 }, async () => {
+    const check = async () => {
+      const { code, output } = await orgs.run('check', 'globex');
+      return { code, lines: output.trim().split('\n') };
+    };
+    const { script, queues, database } = orgs.deployed('globex');
+    const usual = ['/metrics is off', 'emails are off'];
+    expect((await check()).lines.map((line) => line.slice(2).split(':')[0])).toEqual(usual);
+    script.secrets.set('METRICS_TOKEN', 'm'.repeat(64));
+    const before = { bindings: script.bindings, crons: script.crons, secrets: new Map(script.secrets) };
+    script.secrets.delete('SESSION_SECRET');
+    script.crons = script.crons.slice(1);
+    script.bindings = before.bindings
+      .filter(({ name }) => !['RAW_EVENTS', 'CLICK_LIMIT'].includes(name))
+      .map((binding) => (binding.name === 'SERVICE_NAME' ? { ...binding, text: 'other' } : binding));
+    queues[0]?.consumers.clear();
+    orgs.account.buckets.delete('attribution-globex-raw-events');
+    const { sqlite } = orgs.account.databases.get(database) ?? {};
+    sqlite?.exec("DELETE FROM d1_migrations WHERE name LIKE '0000%'");
+    await rm(path.join(orgs.folder, 'globex.age'));
+    const { code, lines } = await check();
+    expect(code).toBe(1);
+    const expected = [
+      'the secret SESSION_SECRET is missing',
+      'there is no copy of the secrets',
+      'the setting SERVICE_NAME is "other" instead of "service"',
+      'the binding RAW_EVENTS is missing',
+      'the rate limit CLICK_LIMIT is missing',
+      'the schedule * * * * * is missing',
+      `the queue ${queues[0]?.queue_name} is not consumed by attribution-globex`,
+      'the bucket attribution-globex-raw-events is missing',
+      'emails are off',
+      '1 migrations of the database are pending',
+    ];
+    expect(lines).toHaveLength(expected.length);
+    for (const [at, start] of expected.entries()) expect(lines[at]?.slice(2)).toContain(start);
+    Object.assign(script, before);
+    orgs.account.buckets.add('attribution-globex-raw-events');
+    expect(orgs.account.unknown).toEqual([]);
+  });
+
+  it('refuses to deploy over stores of a newer release', { timeout: 120_000 }, async () => {
+    const { sqlite } = orgs.account.databases.get(orgs.deployed('acme').database) ?? {};
+    sqlite?.exec("INSERT INTO store_formats VALUES ('counter', 99)");
+    orgs.account.changes.length = 0;
+    for (const command of ['deploy', 'create']) {
+      const { code, output } = await orgs.run(command, 'acme', '--yes');
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining(
+          'A store has a newer format: a counter has format 99, and this release knows 1. Nothing of it is read or changed. Deploy the release that wrote it, or a later one. Nothing was changed: see "Roll back"',
+        ),
+      ]);
+    }
+    expect(orgs.account.changes).toEqual([]);
+    expect((await orgs.run('check', 'acme')).output).toContain('a counter has format 99');
+    sqlite?.exec('DELETE FROM store_formats');
   });
 
   it('destroys one org, although every change fails once, and leaves the other', {

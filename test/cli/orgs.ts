@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -6,15 +6,37 @@ import { QUIET, ROOT } from '../../src/cli/local-state.ts';
 import { type Binding, StandIn, TOKEN } from './cloudflare.ts';
 import { runScript } from './process.ts';
 
-/** `npm run org` with a configuration of its own, against a stand-in of Cloudflare's API. */
-export async function startOrgs(env: Record<string, string> = {}) {
+/** Uploaded in the place of the service, of which these tests look at nothing: to build it for each upload took minutes. */
+const WORKER = `export class Counter {}
+export class CreativeRegistry {}
+export class Destination {}
+export default {};
+`;
+
+export const PASSPHRASE = 'a passphrase of the tests';
+
+/**
+ * `npm run org` with a configuration of its own, against a stand-in of Cloudflare's API. `isBuilt`: uploads the service itself, which wrangler builds
+ * each time.
+ */
+export async function startOrgs(env: Record<string, string> = {}, { isBuilt = false } = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'org-test-'));
   const config = path.join(folder, 'wrangler.toml');
   const toml = await readFile(path.join(ROOT, 'wrangler.toml'), 'utf8');
-  const original = ['dist/index.mjs', 'src/dashboard/static', 'migrations'].reduce(
+  const places = isBuilt ? ['dist/index.mjs', 'src/dashboard/static', 'migrations'] : ['migrations'];
+  const placed = places.reduce(
     (text, place) => text.replace(`"${place}"`, JSON.stringify(path.join(ROOT, place))),
     toml,
   );
+  const original = isBuilt
+    ? placed
+    : placed
+        .replace('dist/index.mjs', 'worker/index.mjs')
+        .replace('src/dashboard/static', 'worker')
+        .replace(/^command = .*/m, 'command = ""');
+  const main = path.join(folder, 'worker/index.mjs');
+  await mkdir(path.dirname(main));
+  await writeFile(main, WORKER);
   await writeFile(config, original);
   const account = new StandIn();
   const apiUrl = await account.open();
@@ -27,7 +49,14 @@ export async function startOrgs(env: Record<string, string> = {}) {
   ): Promise<{ code: number | null; output: string }> {
     const command = runScript('org.ts', {
       args: [...args, '--config', config],
-      env: { ...QUIET, ...env, ...own, CLOUDFLARE_API_BASE_URL: apiUrl, CLOUDFLARE_API_TOKEN: TOKEN },
+      env: {
+        ORG_PASSPHRASE: PASSPHRASE,
+        ...QUIET,
+        ...env,
+        ...own,
+        CLOUDFLARE_API_BASE_URL: apiUrl,
+        CLOUDFLARE_API_TOKEN: TOKEN,
+      },
     });
     const code = await command.ended;
     const output = command.output();

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT, readConfig } from '../../src/cli/local-state.ts';
@@ -105,6 +106,82 @@ it('restores a local deployment from a folder, says what it did, and refuses a s
   expect(await second.ended).toBe(1);
   expect(second.output()).toContain('This deployment is restored already.');
   await stop(target.service);
+});
+
+/** Deletes the file of the counter that stores something, as if the platform had lost it. */
+async function loseCounter(stateDir: string): Promise<number> {
+  let lost = 0;
+  for await (const name of glob('v3/do/**/*.sqlite', { cwd: stateDir })) {
+    const db = new DatabaseSync(path.join(stateDir, name), { readOnly: true });
+    const isCounter = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'progress'").get() !== undefined;
+    db.close();
+    if (!isCounter) continue;
+    lost++;
+    for (const end of ['', '-wal', '-shm']) await rm(path.join(stateDir, name + end), { force: true });
+  }
+  return lost;
+}
+
+it('restores one application of a deployment that goes on, whose counter was lost', {
+  timeout: 240_000,
+}, async () => {
+  const stateDir = path.join(folder, 'one');
+  const before = await startIn(stateDir, []);
+  const demo: Demo = JSON.parse(await readFile(path.join(stateDir, 'demo.json'), 'utf8'));
+  const { token } = (await ingestAt(before.url, demo.api_key)('/fetch-token', {
+    type: 'device-metrics',
+    created_at: '2026-03-01T10:00:00.000Z',
+    data: { device_name: 'a', device_model: 'b', os_system: 'c', timezone: 'UTC', device_id: 'd' },
+  })) as { token: string };
+  const send = (url: string) =>
+    ingestAt(url, demo.api_key)('/webhook', {
+      ...{ type: 'custom', created_at: '2026-03-02 10:00:00', creativeToken: token },
+      payload: { event_name: 'level_1' },
+    });
+  const ask = async (url: string, where: string) =>
+    (await fetch(`${url}${where}`, { headers: { 'Service-Token': demo.team_token } })).json();
+  const period = `application_id=${demo.application.id}&from=2026-03-01&to=2026-03-02`;
+  const counted = async (url: string) => {
+    const { totals } = (await ask(url, `/v1/reports/performance?${period}`)) as { totals?: object };
+    const { data } = (await ask(url, `/v1/reports/funnel?${period}&steps=install,event:level_1`)) as {
+      data?: { devices: number }[];
+    };
+    return { totals, devices: data?.map((step) => step.devices) };
+  };
+  const waiting = { timeout: 60_000, interval: 200 };
+  await send(before.url);
+  const whole = { totals: { installs: 1, events: 1 }, devices: [1, 1] };
+  await expect.poll(() => counted(before.url), waiting).toMatchObject(whole);
+  const [, , nightly = ''] = await readSchedules();
+  const query = new URLSearchParams({ cron: nightly });
+  expect((await fetch(`${before.url}/cdn-cgi/local/scheduled?${query}`)).status).toBe(200);
+  await stop(before.service);
+  expect(await loseCounter(stateDir)).toBe(1);
+
+  const after = await startIn(stateDir, []);
+  const restore = (id: string) => {
+    const command = ['run', '--silent', 'restore', '--', '--application', id];
+    return runCommand('npm', command, { cwd: ROOT, env: after.env });
+  };
+  const unknown = restore(`app_${'0'.repeat(32)}`);
+  expect(await unknown.ended).toBe(1);
+  expect(unknown.output()).toContain('This deployment has no application app_0000');
+  await send(after.url);
+  await expect
+    .poll(() => ask(after.url, '/v1/health'), waiting)
+    .toMatchObject({
+      status: 'degraded',
+      applications: [{ needs_resume: true }],
+    });
+  const first = restore(demo.application.id);
+  expect(await first.ended, first.output()).toBe(0);
+  expect(first.output()).toMatch(/Restored the snapshot of \d{4}-\d\d-\d\d: (\d+) of \1 rows\./);
+  const both = { totals: { installs: 1, events: 2 }, devices: [1, 1] };
+  await expect.poll(() => counted(after.url), waiting).toMatchObject(both);
+  expect(await ask(after.url, '/v1/health')).toMatchObject({
+    applications: [{ needs_restore: false, needs_resume: false }],
+  });
+  await stop(after.service);
 });
 
 it.each([

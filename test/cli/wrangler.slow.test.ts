@@ -15,7 +15,7 @@ import { runCommand, runScript, stop } from './process.ts';
 
 let orgs: Awaited<ReturnType<typeof startOrgs>>;
 beforeAll(async () => {
-  orgs = await startOrgs();
+  orgs = await startOrgs({}, { isBuilt: true });
 });
 afterAll(() => orgs.stop());
 

@@ -36,7 +36,7 @@ describe('a message that cannot be counted', () => {
     [
       'another version',
       (application_id) => ({ v: 3, events: [{ application_id }] }),
-      /not a message of this version: v /,
+      /A store has a newer format: a queue message /,
     ],
     ['no events', (application_id) => ({ v: 1, application_id }), /events/],
     ['text', () => 'hello', /not a message of this version/],

@@ -114,7 +114,7 @@ testBounds('statuses', [
 ]);
 
 const CALM = {
-  ...{ id: 1, name: 'own', ...NO_FAILURES, lastSuccessAt: null, prunedAt: 0 },
+  ...{ id: 1, name: 'own', ...NO_FAILURES, lastSuccessAt: null, prunedAt: 0, format: 1 },
   ...{ hour: Math.floor(NOW / HOUR_MS), attempts: 7, failed: 3, attemptsBefore: 5, failedBefore: 2 },
 };
 const figures = (at: number, endings: readonly AttemptEnding[] = ['delivered']) => {

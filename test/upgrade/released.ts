@@ -19,3 +19,11 @@ export async function hashesOf(version: string): Promise<[name: string, hash: st
     }),
   );
 }
+
+/** The names of the migrations of a release's database. */
+export async function migrationsOf(version: string): Promise<string[]> {
+  const dump = await readFile(path.join(FIXTURES, version, 'd1.sql'), 'utf8');
+  return [...dump.matchAll(/INSERT INTO "d1_migrations" VALUES \(\d+, '([^']+)'/g)].map(
+    ([, name = '']) => name,
+  );
+}

@@ -5,12 +5,13 @@ import { createAccessToken, createApplication, createTeam } from '../../src/team
 import { unlimited } from '../helpers/limits.ts';
 import { writeRawFiles } from './raw-files.ts';
 
-export { CreativeRegistry } from '../../src/index.ts';
+export { CreativeRegistry, Destination, OutboundSender } from '../../src/index.ts';
 
 // The service as it is deployed, which `write-stores.ts` stops at chosen points: events counted and exported, counted but not
-// yet in D1, and not yet counted.
+// yet in D1, and not yet counted. A release keeps it with its stores as `worker.js.gz`.
 
 const HOUR_MS = 3_600_000;
+const NIGHTLY = '20 2,3,4 * * *';
 
 const refuse = (): never => {
   throw new Error('Network connection lost.');
@@ -56,7 +57,8 @@ function immediateQueue(bindings: () => Env): Queue {
     await service.queue(batch as unknown as MessageBatch, bindings());
   };
   const send = (body: unknown) => sendBatch([{ body }]);
-  return { send, sendBatch } as unknown as Queue;
+  const metrics = async () => ({ backlogCount: 0, backlogBytes: 0 });
+  return { send, sendBatch, metrics } as unknown as Queue;
 }
 
 async function makeTenant(env: Bindings) {
@@ -90,6 +92,7 @@ async function control(action: string, counterName: string | null, env: Bindings
   if (action === 'messages') return messages;
   if (action === 'bucket') return readBucket(env.RAW_EVENTS);
   if (action === 'raw-files') return writeRawFiles();
+  if (action === 'snapshot') return service.scheduled({ cron: NIGHTLY } as ScheduledController, env);
   if (!counterName) throw new Error(`${action} needs a counter`);
   const counter = env.COUNTERS.getByName(counterName);
   if (action === 'settle') return counter.settle();

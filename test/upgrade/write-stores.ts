@@ -2,14 +2,12 @@ import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
-import { bundleWorker } from '../../src/cli/bundle.ts';
 import { CommandError, runCommand } from '../../src/cli/command.ts';
 import { withLocalDatabase } from '../../src/cli/local-database.ts';
 import { applyMigrations } from '../../src/cli/local-migrations.ts';
-import { exists, ROOT, readConfig } from '../../src/cli/local-state.ts';
-import { TEST_SECRETS } from '../helpers/secrets.ts';
-import { esModules } from '../helpers/workerd.ts';
+import { exists, ROOT } from '../../src/cli/local-state.ts';
+import { type ApiDocument, factsOf, questionsIn } from './questions.ts';
+import { bundleToday, call, keepWorker, runRelease } from './release.ts';
 import { FIXTURES, hashesOf, RELEASED } from './released.ts';
 import { BREAKPOINT, type CountryTotals, type StoredHistory } from './stores.ts';
 
@@ -20,13 +18,6 @@ const DAY_MS = 86_400_000;
 const dayAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
 type Tenant = { applicationId: string; apiKey: string; teamToken: string; counter: string };
-
-/** Throws unless the answer is a success. */
-async function call<Answer>(url: URL, init?: RequestInit): Promise<Answer> {
-  const response = await fetch(url, init);
-  if (!response.ok) throw new Error(`${url.pathname} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as Answer;
-}
 
 /** Sends the history in three parts, which are left exported, counted but not in D1, and waiting to be counted. */
 async function sendHistory(address: URL): Promise<StoredHistory> {
@@ -149,6 +140,21 @@ async function sendHistory(address: URL): Promise<StoredHistory> {
   };
 }
 
+/** What the release answers about its stores, as JSON with a line per question. */
+async function askEverything(address: URL, history: StoredHistory): Promise<string> {
+  await call(new URL(`/control/settle?counter=${history.counter}`, address));
+  const document = await call<ApiDocument>(new URL('/openapi.json', address));
+  const lines: string[] = [];
+  for (const question of questionsIn(document, factsOf(history))) {
+    const answer = await fetch(new URL(question, address), {
+      headers: { 'Service-Token': history.team_token },
+    });
+    const body: unknown = await answer.json();
+    lines.push(`${JSON.stringify(question)}: ${JSON.stringify({ status: answer.status, body })}`);
+  }
+  return `{\n${lines.join(',\n')}\n}\n`;
+}
+
 /** Statements that make the tables of a SQLite file with their rows, without those that belong to the runtime. */
 function dump(file: string): string[] {
   const db = new DatabaseSync(file, { readOnly: true });
@@ -181,44 +187,13 @@ async function findStore(folder: string, table: string): Promise<string> {
 
 async function writeStores(target: string, directory: string): Promise<void> {
   await withLocalDatabase(directory, applyMigrations);
-  const modules = await bundleWorker(
-    path.join(ROOT, 'test/upgrade/worker.ts'),
-    path.join(directory, 'modules'),
-  );
+  const modules = await bundleToday(path.join(directory, 'modules'));
+  const { history, bucket, rawFiles } = await runRelease(modules, directory, async (address) => ({
+    history: await sendHistory(address),
+    bucket: await call(new URL('/control/bucket', address)),
+    rawFiles: await call(new URL('/control/raw-files', address)),
+  }));
   const stores = path.join(directory, 'v3');
-  const config = await readConfig();
-  const miniflare = new Miniflare({
-    ...convertV4MiniflareOptions({
-      workers: [
-        {
-          name: 'upgrade',
-          ...esModules(modules),
-          compatibilityDate: config.compatibility_date ?? '',
-          compatibilityFlags: ['nodejs_compat'],
-          bindings: { ...TEST_SECRETS, EXCHANGE_RATES_URL: '', FURTHER_RATES_URL: '' },
-          d1Databases: { DB: config.d1_databases?.[0]?.database_id ?? '' },
-          r2Buckets: { RAW_EVENTS: 'raw-events' },
-          durableObjects: {
-            COUNTERS: { className: 'Counter', useSQLite: true },
-            CREATIVES: { className: 'CreativeRegistry', useSQLite: true },
-          },
-          unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
-        },
-      ],
-    }),
-    resourcePersistencePath: stores,
-  });
-  let history: StoredHistory;
-  let bucket: unknown;
-  let rawFiles: unknown;
-  try {
-    const address = await miniflare.unsafeGetDirectURL('upgrade');
-    history = await sendHistory(address);
-    bucket = await call(new URL('/control/bucket', address));
-    rawFiles = await call(new URL('/control/raw-files', address));
-  } finally {
-    await miniflare.dispose();
-  }
   await mkdir(target, { recursive: true });
   const d1 = dump(await findStore(path.join(stores, 'd1'), 'applications'));
   const counter = dump(await findStore(path.join(stores, 'do'), 'progress'));
@@ -227,6 +202,9 @@ async function writeStores(target: string, directory: string): Promise<void> {
   await writeFile(path.join(target, 'bucket.json'), `${JSON.stringify(bucket, null, 2)}\n`);
   await writeFile(path.join(target, 'raw-files.json'), `${JSON.stringify(rawFiles, null, 2)}\n`);
   await writeFile(path.join(target, 'history.json'), `${JSON.stringify(history, null, 2)}\n`);
+  const answers = await runRelease(modules, directory, (address) => askEverything(address, history));
+  await writeFile(path.join(target, 'answers.json'), answers);
+  await keepWorker(target);
 }
 
 /** Adds the hashes of a release's files to those that `test/architecture/released-stores.test.ts` compares. */

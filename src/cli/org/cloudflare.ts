@@ -43,6 +43,12 @@ export class Cloudflare {
     return uuid;
   }
 
+  /** The rows of a query, whose parameters are text. */
+  async queryDatabase(id: string, sql: string, params: string[] = []): Promise<Record<string, unknown>[]> {
+    const results = await allOf(this.client.d1.database.query(id, { ...this.account, sql, params }));
+    return results.flatMap(({ results: rows }) => (rows ?? []) as Record<string, unknown>[]);
+  }
+
   async deleteDatabase(id: string): Promise<void> {
     await this.client.d1.database.delete(id, this.account);
   }
@@ -106,6 +112,33 @@ export class Cloudflare {
       text,
       type: 'secret_text',
     });
+  }
+
+  /** What a Worker is bound to, as it is deployed; null if there is no such Worker. */
+  async bindingsOf(worker: string): Promise<{ type: string; name: string; text?: string }[] | null> {
+    const settings = await unlessMissing(
+      this.client.workers.scripts.scriptAndVersionSettings.get(worker, this.account),
+    );
+    return settings && (settings.bindings ?? []);
+  }
+
+  async cronsOf(worker: string): Promise<string[]> {
+    const { schedules } = await this.client.workers.scripts.schedules.get(worker, this.account);
+    return schedules.map(({ cron }) => cron);
+  }
+
+  /** The Worker that consumes a queue; null if there is none. */
+  async consumerOf(queue: string): Promise<string | null> {
+    const id = await this.findQueue(queue);
+    if (id === null) return null;
+    const [consumer] = await allOf(this.client.queues.consumers.list(id, this.account));
+    return consumer && 'script' in consumer && consumer.script ? String(consumer.script) : null;
+  }
+
+  /** Where a Worker without a domain is served. */
+  async workersDevUrl(worker: string): Promise<string> {
+    const { subdomain } = await this.client.workers.subdomains.get(this.account);
+    return `https://${worker}.${subdomain}.workers.dev`;
   }
 
   /** The Worker that serves a domain; null if there is none. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { secretsIn } from '#lib/crypto';
 import type { Cloudflare } from './cloudflare.ts';
+import { refuseNewerStores } from './newer-stores.ts';
 import type { SecretsCopy } from './secrets.ts';
 import {
   Configuration,
@@ -57,7 +58,8 @@ export async function planCreate(
     deployed: known?.deployed ?? false,
   };
   await refuseTakenDomain(api, names.worker, settings.domain);
-  if (settings.databaseId === NO_DATABASE) {
+  if (settings.databaseId !== NO_DATABASE) await refuseNewer(api, settings.databaseId);
+  else {
     steps.push({
       title: `create the D1 database ${names.database}`,
       run: async () => {
@@ -127,6 +129,9 @@ async function zoneFor(
   return isTaken ? null : apex;
 }
 
+const refuseNewer = (api: Cloudflare, databaseId: string) =>
+  refuseNewerStores((sql) => api.queryDatabase(databaseId, sql));
+
 /** Without a terminal, wrangler moves a domain from another Worker without asking. */
 async function refuseTakenDomain(api: Cloudflare, worker: string, domain: string | null): Promise<void> {
   const owner = domain && (await api.workerOf(domain));
@@ -145,6 +150,7 @@ export async function planDeploy(
   if (!known) throw new Error(`There is no org "${org}". Create it with \`npm run org -- create ${org}\`.`);
   const { worker } = configuration.namesOf(org);
   await refuseTakenDomain(api, worker, known.domain);
+  if (known.databaseId !== NO_DATABASE) await refuseNewer(api, known.databaseId);
   const missing = await missingSecrets(api, configuration, org);
   const current = { ...known, zone: await zoneFor(api, configuration, known) };
   const begun = { ...current, deployed: false };
@@ -162,6 +168,8 @@ async function missingSecrets(api: Cloudflare, configuration: Configuration, org
 
 type NewSecrets = { values: Record<string, string>; steps: OrgStep[]; source: string };
 
+const NO_NEW_SECRETS: NewSecrets = { values: {}, steps: [], source: '' };
+
 const newSecret = () => randomBytes(32).toString('base64url');
 
 /**
@@ -175,12 +183,13 @@ async function newSecrets(
 ): Promise<NewSecrets> {
   const there = requiredSecrets.filter((name) => !missing.includes(name));
   if (copy && !copy.exists && there.length > 0) {
+    if (copy.isDefault && missing.length === 0) return NO_NEW_SECRETS;
     throw new Error(
-      `The deployment has ${there.join(', ')} already, and Cloudflare does not show them. ${copy.file} would lack them.`,
+      `The deployment has ${there.join(', ')} already, and Cloudflare does not show them. ${copy.file} would lack them. Make the copy with \`npm run org -- secrets <org>\`.`,
     );
   }
   const names = missing.join(', ');
-  if (missing.length === 0) return { values: {}, steps: [], source: '' };
+  if (missing.length === 0) return NO_NEW_SECRETS;
   if (!copy) {
     const values = Object.fromEntries(missing.map((name) => [name, newSecret()]));
     return { values, steps: [], source: ` with new secrets ${names}, of which no copy is kept` };

@@ -25,7 +25,9 @@ async function readPassphrase(file: string, isNew: boolean): Promise<string> {
 /** Reads a line from the terminal without showing it. */
 async function ask(question: string): Promise<string> {
   if (!process.stdin.isTTY) {
-    throw new CommandError('Cannot ask for the passphrase without a terminal. Set ORG_PASSPHRASE.');
+    throw new CommandError(
+      'Cannot ask for the passphrase of the copy of the secrets without a terminal. Set ORG_PASSPHRASE, or pass create --no-secrets-copy.',
+    );
   }
   process.stderr.write(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -45,16 +47,19 @@ async function ask(question: string): Promise<string> {
 export class SecretsCopy {
   readonly file: string;
   readonly exists: boolean;
+  /** Whether nobody has named the file. */
+  readonly isDefault: boolean;
   private passphrase = '';
   private values: Record<string, string> = {};
 
-  private constructor(file: string, isThere: boolean) {
+  private constructor(file: string, isThere: boolean, isDefault: boolean) {
     this.file = file;
     this.exists = isThere;
+    this.isDefault = isDefault;
   }
 
-  static async find(file: string): Promise<SecretsCopy> {
-    return new SecretsCopy(file, await exists(file));
+  static async find(file: string, { isDefault = false } = {}): Promise<SecretsCopy> {
+    return new SecretsCopy(file, await exists(file), isDefault);
   }
 
   /** What it contains; nothing if there is no file yet. Takes the passphrase. Throws if that is wrong, or if the file is no copy of secrets. */

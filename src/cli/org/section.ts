@@ -91,6 +91,23 @@ export class Configuration {
     });
   }
 
+  /** What a deployed org should have of its section and of the top level, which sections inherit. */
+  deployedOf(org: string) {
+    const section = this.raw.env?.[org];
+    return {
+      vars: section?.vars ?? {},
+      bindings: [
+        ...(section?.d1_databases ?? []).map(({ binding }) => binding),
+        ...(section?.r2_buckets ?? []).map(({ binding }) => binding),
+        ...(section?.queues?.producers ?? []).map(({ binding }) => binding),
+        ...(section?.durable_objects?.bindings ?? []).map(({ name }) => name),
+      ],
+      limits: (section?.ratelimits ?? []).map(({ name }) => name),
+      crons: section?.triggers?.crons ?? this.raw.triggers?.crons ?? [],
+      hasMail: (section?.send_email ?? []).length > 0,
+    };
+  }
+
   orgs(): OrgSettings[] {
     return Object.keys(this.raw.env ?? {}).flatMap((org) => this.settingsOf(org) ?? []);
   }

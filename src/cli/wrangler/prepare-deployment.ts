@@ -1,4 +1,5 @@
 import { CommandError } from '../command.ts';
+import { refuseNewerStores } from '../org/newer-stores.ts';
 import { Configuration } from '../org/section.ts';
 import { BY_ORG, runWrangler } from '../run-wrangler.ts';
 import { configFile, type WranglerCall } from './wrangler-call.ts';
@@ -34,6 +35,26 @@ export async function prepareDeployment(call: WranglerCall): Promise<void> {
       `Nothing was deployed: ${org} is not set up yet. ${SET_UP} \`npx wrangler deploy --env ${org}\`.`,
     );
   }
+  await refuseNewerStores(async (sql) => {
+    const query = [
+      'd1',
+      'execute',
+      'DB',
+      '--remote',
+      '--json',
+      '--command',
+      sql,
+      '--env',
+      org,
+      '--config',
+      file,
+    ];
+    const printed = await runWrangler(query, { WRANGLER_LOG: 'log' });
+    const results = JSON.parse(printed.slice(printed.indexOf('['))) as {
+      results: Record<string, unknown>[];
+    }[];
+    return results.at(-1)?.results ?? [];
+  });
   console.log(`Applying pending migrations to the database of ${org} …`);
   const args = ['d1', 'migrations', 'apply', 'DB', '--remote', '--env', org, '--config', file];
   await runWrangler(args, {}).catch(({ stdout, stderr }) => {

@@ -1,4 +1,6 @@
+import { requireKnownDatabase } from '#db';
 import { logWarning } from '#lib/log';
+import { newerFormatIn } from '#lib/encoding/store-formats';
 import { withTimeout } from '#lib/timeout';
 import { backoffMs } from '../retry.ts';
 import type { ObjectStore } from '../store.ts';
@@ -86,6 +88,9 @@ export class Flusher {
 
   private async flushAll(limit: StatementLimit): Promise<boolean> {
     try {
+      if (oldestInOutbox(this.around.store()) !== null) {
+        await withTimeout(requireKnownDatabase(this.around.db()), this.around.timeoutMs());
+      }
       while (limit.hasRoom && (await withTimeout(this.flushPart(limit), this.around.timeoutMs())))
         this.failures = 0;
       this.error = null;
@@ -96,7 +101,7 @@ export class Flusher {
       this.hasGap = error instanceof SequenceGap;
       this.error = this.hasGap
         ? GAP
-        : 'The database did not accept the counted sums; the counter will retry.';
+        : (newerFormatIn(error) ?? 'The database did not accept the counted sums; the counter will retry.');
       throw error;
     }
   }

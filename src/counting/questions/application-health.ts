@@ -1,5 +1,6 @@
 import { isSent } from '#catalogue';
 import { logWarning } from '#lib/log';
+import { newerFormatIn } from '#lib/encoding/store-formats';
 import { earliest } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
@@ -13,9 +14,14 @@ import { type CounterBindings, counterNames, type ShardedApplication } from '../
 
 /**
  * The health of an application's event processing: `CounterHealth` over all its counters. `counters` is null if one did not respond. `backlog` is
- * what the queues will deliver again.
+ * what the queues will deliver again. `newerFormat`: why a counter did not, if a newer release wrote its store.
  */
-export type ApplicationHealth = { applicationId: string; counters: CounterHealth | null; backlog: Backlog };
+export type ApplicationHealth = {
+  applicationId: string;
+  counters: CounterHealth | null;
+  backlog: Backlog;
+  newerFormat?: string | null;
+};
 
 /** How long to wait for the counters. */
 const MAX_WAIT_MS = 2_000;
@@ -58,7 +64,7 @@ export async function readApplicationHealth(
   } catch (error) {
     const { id } = application;
     logWarning('no health', error, { application_id: id });
-    return { applicationId: application.id, counters: null, backlog };
+    return { applicationId: application.id, counters: null, backlog, newerFormat: newerFormatIn(error) };
   }
 }
 

@@ -26,6 +26,19 @@ export const storeLosses = sqliteTable(
   (table) => [primaryKey({ columns: [table.applicationId, table.store] })],
 );
 
+/** The number of the format of each store that a release has raised; 1 for a store without a row. See `src/lib/encoding/store-formats.ts`. */
+export const storeFormats = sqliteTable('store_formats', {
+  store: text().primaryKey(),
+  number: integer().notNull(),
+});
+
+/** Who may ask for the deployment's secrets once, to keep a copy of them: see `src/backup/secrets-copy.ts`. Times are epoch milliseconds. */
+export const secretCopies = sqliteTable('secret_copies', {
+  /** SHA-256 of the token, hex. */
+  hash: text().primaryKey(),
+  expiresAt: integer('expires_at').notNull(),
+});
+
 /** Restores from a bucket: of this deployment, and of one of its applications, at most one row each. Times are epoch milliseconds. */
 export const restores = sqliteTable('restores', {
   id: integer().primaryKey(),

@@ -1,4 +1,5 @@
 import type { ObjectStore } from '#counting';
+import { STORE_FORMATS } from '#lib/encoding/store-formats';
 import { DAY_MS, HOUR_MS } from '#lib/time';
 import { state } from './schema.ts';
 
@@ -15,7 +16,7 @@ const ONLY = 1;
 
 const BLANK: Omit<BreakerState, 'name'> = {
   ...{ id: ONLY, failuresInRow: 0, failingSince: null, lastSuccessAt: null, told: 0 },
-  outageTold: 0,
+  ...{ outageTold: 0, format: STORE_FORMATS.destination.number },
   ...{ hour: 0, attempts: 0, failed: 0, attemptsBefore: 0, failedBefore: 0, prunedAt: 0 },
 };
 

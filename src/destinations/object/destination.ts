@@ -3,6 +3,7 @@ import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import {
   backoffMs,
   deviceOf,
+  formatIn,
   ObjectAlarm,
   type ObjectStore,
   type OutboundConsent,
@@ -14,6 +15,7 @@ import {
 import migrations from '#destination-migrations';
 import { settingsOf } from '#env';
 import { logWarning } from '#lib/log';
+import { NewerFormatError, newerFormat } from '#lib/encoding/store-formats';
 import { DAY_MS } from '#lib/time';
 import type { OutboundEvent } from '#networks/outbound';
 import type {
@@ -74,6 +76,8 @@ export class DestinationObject extends DurableObject<Env> implements Destination
   private storage: DurableObjectStorage = this.ctx.storage;
   private opened: ObjectStore = openStore(this.storage);
   private loader = new Loader(this.opened);
+  /** Why the store is not used; null for one in a format that this release knows. */
+  private readonly newerFormat: string | null;
   /** Everything was deleted, and no call has used the store since. */
   private isDeleted = false;
   private readonly ownAlarm = new ObjectAlarm(this.ctx.storage);
@@ -90,6 +94,8 @@ export class DestinationObject extends DurableObject<Env> implements Destination
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    this.newerFormat = newerFormat('destination', formatIn(ctx.storage, 'state'));
+    if (this.newerFormat !== null) return;
     void ctx.blockConcurrencyWhile(async () => {
       await migrate(this.opened, migrations);
       this.keepName();
@@ -98,6 +104,7 @@ export class DestinationObject extends DurableObject<Env> implements Destination
 
   /** Creates the tables again after `deleteAll` when a call needs them. */
   private get store(): ObjectStore {
+    if (this.newerFormat !== null) throw new NewerFormatError(this.newerFormat);
     if (this.isDeleted) {
       this.isDeleted = false;
       // Its promise is fulfilled when it returns: an object's SQLite is synchronous.

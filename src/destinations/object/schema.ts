@@ -70,4 +70,6 @@ export const state = sqliteTable('state', {
   prunedAt: integer('pruned_at').notNull(),
   /** How long the outage lasted, in milliseconds, when people were last told of it; 0 if they were not. */
   outageTold: integer('outage_told').notNull().default(0),
+  /** The number of the format of this store: see `src/lib/encoding/store-formats.ts`. */
+  format: integer().notNull().default(1),
 });

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { OutboundFilter } from '#catalogue';
-import { applications, database, destinations } from '#db';
+import { applications, database, destinations, requireKnownDatabase } from '#db';
 import { settingsOf } from '#env';
 import { packageNameOf } from '#lib/store-urls';
 import type { DestinationSetup } from '#networks/outbound';
@@ -55,6 +55,7 @@ export class SetupReader {
 
 /** Reads a destination; null if it does not exist any more. Throws if D1 does not respond, and for a kind or secrets that it cannot read. */
 export async function loadSetup(env: Env, db: D1Database, id: string, now: number): Promise<Setup | null> {
+  await requireKnownDatabase(db);
   const [row] = await database(db)
     .select({ destination: destinations, application: applications })
     .from(destinations)

@@ -3,6 +3,7 @@ import type { ColumnMetaData, DecodedArray, FileMetaData, SchemaElement } from '
 import type { Writer, ColumnSource as WrittenColumn } from 'hyparquet-writer';
 import type { RollupTable } from '#catalogue';
 import { type ColumnPages, loadedParquet, loadParquet } from '#lib/encoding/parquet';
+import { formatMetadata, formatOf, requireKnownFormat } from '#lib/encoding/store-formats';
 import { dayFromNumber, dayNumber } from '#lib/time';
 import { sumColumnsOf } from '../tables.ts';
 import { type Grain, keyColumns, segmentColumns } from './grains.ts';
@@ -101,6 +102,7 @@ export function beginFile(table: RollupTable, grain: Grain, { writer, sumTypes, 
     compressors,
     statistics: false,
     createdBy: 'attribution',
+    kvMetadata: formatMetadata('cube_part'),
   });
   const sourceOfSums = (name: string, sums: readonly number[]): WrittenColumn[] => {
     const type = sumTypes.get(name);
@@ -190,7 +192,9 @@ export class PartFile implements ColumnSource, KeptPart {
   private readonly metadata: FileMetaData;
   private readonly bytes: Bytes;
 
+  /** Throws `NewerFormatError` if a newer release wrote the file. */
   constructor(metadata: FileMetaData, bytes: Bytes, known?: KeptPart) {
+    requireKnownFormat('cube_part', formatOf(metadata));
     this.size = Number(metadata.num_rows);
     this.columns = new Map(known?.columns);
     this.metadata = metadata;

@@ -1,0 +1,1 @@
+ALTER TABLE `state` ADD `format` integer DEFAULT 1 NOT NULL;

@@ -1,0 +1,63 @@
+import { logError, underlying } from '#lib/log';
+import { NewerFormatError, newerFormatsOf } from '#lib/encoding/store-formats';
+import { withTimeout } from '#lib/timeout';
+import { database } from './client.ts';
+import { storeFormats } from './schemas.ts';
+
+/** How long a database that this release knows is used without asking again, and one that did not answer. */
+const KNOWN_MS = 60_000;
+const UNKNOWN_MS = 10_000;
+/** Nothing else waits longer for a database that hangs. */
+const ASKING_MS = 2_000;
+const known = new WeakMap<D1Database, number>();
+
+/**
+ * What is newer in the deployment than this release knows, in sentences: the stores whose format a migration of a later release has raised. Throws
+ * if the database does not respond.
+ */
+export async function newerFormats(db: D1Database): Promise<{ store: string; fault: string }[]> {
+  const rows = await database(db)
+    .select()
+    .from(storeFormats)
+    .catch((error) => {
+      // An older release made it, or nobody has yet.
+      if (String(underlying(error)).includes('no such table')) return [];
+      throw error;
+    });
+  return newerFormatsOf(rows);
+}
+
+/** Throws `NewerFormatError` for a database in a format that this release does not know. Asks at most once a minute. */
+export async function requireKnownDatabase(db: D1Database): Promise<void> {
+  if (Date.now() - (known.get(db) ?? Number.NEGATIVE_INFINITY) < KNOWN_MS) return;
+  const newer = (await newerFormats(db)).find(({ store }) => store === 'database');
+  if (newer) throw new NewerFormatError(newer.fault);
+  known.set(db, Date.now());
+}
+
+/** A database that answers every call with an error, as one that does not respond. */
+function refusing(error: NewerFormatError): D1Database {
+  const refuse = (): never => {
+    throw error;
+  };
+  return { prepare: refuse, batch: refuse, exec: refuse, dump: refuse, withSession: refuse };
+}
+
+/**
+ * The bindings with the database, unless that has a format that this release does not know: then with one that refuses every call, so that nothing is
+ * guessed, and everything waits as in an outage.
+ */
+export async function guardDatabase<Bindings extends Pick<Env, 'DB'>>(env: Bindings): Promise<Bindings> {
+  try {
+    await withTimeout(requireKnownDatabase(env.DB), ASKING_MS);
+    return env;
+  } catch (error) {
+    if (!(error instanceof NewerFormatError)) {
+      // Of one that does not respond, each use finds out by itself.
+      known.set(env.DB, Date.now() - KNOWN_MS + UNKNOWN_MS);
+      return env;
+    }
+    logError('the database is not used', error);
+    return { ...env, DB: refusing(error) };
+  }
+}
