@@ -1,8 +1,8 @@
 import { migrate } from 'drizzle-orm/durable-sqlite/migrator';
 import migrations from '#counter-migrations';
 import type { Bucket } from '#lake';
-import { logWarning } from '#lib/log';
 import { NewerFormatError, newerFormat } from '#lib/encoding/store-formats';
+import { logWarning } from '#lib/log';
 import { earliest } from '#lib/time';
 import type {
   CounterApi,

@@ -70,7 +70,8 @@ export class SeenIds {
     const bytes = bytesOf(Uint32Array.from([...earlier, ...tails]));
     const insertion = this.store.insert(seenIds).values({ minute, batch, tails: bytes });
     if (earlier.length === 0) insertion.run();
-    else insertion.onConflictDoUpdate({ target: [seenIds.minute, seenIds.batch], set: { tails: bytes } }).run();
+    else
+      insertion.onConflictDoUpdate({ target: [seenIds.minute, seenIds.batch], set: { tails: bytes } }).run();
   }
 
   private tailsOf(minute: number, batch: number): number[] {

@@ -40,6 +40,9 @@ const WITHOUT_FIELDS = new Set([
   '/notes/:id/remove',
   '/views/:id/remove',
   '/views/links/:id/revoke',
+  // JSON of the page's own script.
+  '/costs/rows',
+  '/costs/columns',
 ]);
 const POSTS = [
   ...new Set(dashboard.routes.filter(({ method }) => method === 'POST').map(({ path }) => path)),

@@ -9,6 +9,7 @@ export const PLAIN_PAGES = [
   '/ads',
   '/skan',
   '/skan/schema',
+  '/skan/apps',
   '/doubts',
   '/ad-revenue',
   '/networks',

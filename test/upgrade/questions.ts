@@ -52,8 +52,8 @@ const reportsIn = ({ paths }: ApiDocument, facts: Facts): string[] =>
     get && path.startsWith('/v1/reports/') ? [...ofReport(path, get.parameters ?? [], facts)] : [],
   );
 
-/** How things are at the moment, and what `reportsIn` has. */
-const LEFT_OUT = ['/v1/health', '/v1/reports/'];
+/** How things are at the moment, what `reportsIn` has, and what only the owner of the deployment sees. */
+const LEFT_OUT = ['/v1/health', '/v1/reports/', '/v1/app-store-apps'];
 
 /** The paths of everything else that a team can read, but for those that need an id that the facts lack. */
 const readsIn = ({ paths }: ApiDocument, facts: Facts): string[] =>

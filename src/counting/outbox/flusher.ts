@@ -1,6 +1,6 @@
 import { requireKnownDatabase } from '#db';
-import { logWarning } from '#lib/log';
 import { newerFormatIn } from '#lib/encoding/store-formats';
+import { logWarning } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { backoffMs } from '../retry.ts';
 import type { ObjectStore } from '../store.ts';

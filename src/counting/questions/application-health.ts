@@ -1,6 +1,6 @@
 import { isSent } from '#catalogue';
-import { logWarning } from '#lib/log';
 import { newerFormatIn } from '#lib/encoding/store-formats';
+import { logWarning } from '#lib/log';
 import { earliest } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 import { readCountedArrivals } from '#rollup';
