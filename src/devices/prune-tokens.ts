@@ -1,15 +1,13 @@
 import { and, gte, isNull, lt, min, or, sql } from 'drizzle-orm';
-import { database, inRounds, PRUNED_AT_ONCE, retryTransient, tokens } from '#db';
+import { database, inRounds, PRUNED_AT_ONCE, retryTransient, TOKEN_ROW_DAYS, tokens } from '#db';
 import { firstIdAt, idTime } from '#lib/ids';
 import { DAY_MS, MINUTE_MS } from '#lib/time';
 
-/** How long a token's row is kept. Later, `/verify-token` works by the signature, and asks the counter whether the device was erased. */
-const TOKEN_ROW_DAYS = 60;
 /** Each minute's run looks at one part of the old enough devices, so that all of them are covered within a day. */
 const PARTS = 1_440;
 
 /**
- * Deletes the rows of tokens after 60 days, so that the database does not grow with every device for ever. That of a revoked token stays as long
+ * Deletes the rows of tokens after `TOKEN_ROW_DAYS`. That of a revoked token stays as long
  * as events are accepted with it: for as long after its expiry as it was valid. Rows are ordered by the creation time of their device, and no
  * token is older than its device, so only devices of that age are scanned. Bounded.
  */

@@ -37,7 +37,7 @@ export async function revokeToken(env: Env, caller: Caller, claims: TokenClaims)
 }
 
 /**
- * Writes the row of a token again that had one for 60 days, to keep the revocation. An erased device's token has none either: the counter, which
+ * Writes the row of a token again that was pruned, to keep the revocation. An erased device's token has none either: the counter, which
  * knows the device until it is erased, tells them apart.
  */
 async function restoreRow(env: Env, { db, team }: Caller, claims: TokenClaims): Promise<void> {

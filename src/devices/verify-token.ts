@@ -48,7 +48,7 @@ export async function verifyToken(
   const creativeId = claims.creditOpen ? settled?.creativeId : claims.creativeId;
   const { row, creative } = await findRows(env, claims, creativeId ?? '');
   if (row && row.revokedAt !== null) throw invalid('Invalid token');
-  // A row is kept for 60 days, and that of a revoked token until its end. The counter knows a device until it is erased.
+  // A row is kept for `TOKEN_ROW_DAYS`, that of a revoked token until its end. The counter knows a device until it is erased.
   if (!row && !settled && !(await readDevice(env, claims))) throw invalid('Invalid token');
   const { name, campaign, adset, deepLink } = creative ?? {};
   return {

@@ -1,10 +1,11 @@
-import { and, asc, desc, eq, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNotNull, lt, or, type SQL, sql } from 'drizzle-orm';
 import {
   applications,
   type Database,
   database,
   deleteSome,
   excluded,
+  POSTBACK_DAYS,
   retryTransient,
   skanPostbacks,
   teams,
@@ -105,14 +106,26 @@ async function assignAll(db: Database, which: SQL | undefined): Promise<boolean>
   return false;
 }
 
-/** `assignPostbacks`, then deletes tests and what is still without an application after 30 days. */
+/** `assignPostbacks`, then deletes tests and what is still without an application after 30 days, and others after `POSTBACK_DAYS`. */
 export async function keepPostbacks(d1: D1Database, now: number): Promise<void> {
   const db = database(d1);
   await refreshAppStoreIds(db);
   await assignPostbacks(db);
-  const isOld = and(isPassing, lt(receivedAt, now - KEPT_MS));
+  await deleteAll(db, and(isPassing, lt(receivedAt, now - KEPT_MS)));
+  await deleteAll(
+    db,
+    and(
+      // By application, so that an index finds the oldest.
+      inArray(applicationId, db.select({ id: applications.id }).from(applications)),
+      eq(test, false),
+      lt(receivedAt, now - POSTBACK_DAYS * DAY_MS),
+    ),
+  );
+}
+
+async function deleteAll(db: Database, which: SQL | undefined): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
-    if ((await deleteSome(db, skanPostbacks, isOld, AT_ONCE)) < AT_ONCE) return;
+    if ((await deleteSome(db, skanPostbacks, which, AT_ONCE)) < AT_ONCE) return;
   }
 }
 

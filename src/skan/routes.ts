@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod';
 import { apiCaller } from '#audit';
-import { database } from '#db';
+import { database, POSTBACK_DAYS } from '#db';
 import {
   AppError,
   callerNetwork,
@@ -259,8 +259,7 @@ export const skanEndpoints: Endpoint[] = [
     method: 'get',
     path: '/v1/reports/skan',
     summary: 'SKAdNetwork and AdAttributionKit',
-    description:
-      'Postbacks by the day on which they arrived, which is 24 hours to 6 days after a conversion window ends. They name no device, so their figures stand apart from those of other reports. Estimates are converted with the latest rates on or before `to`.',
+    description: `Postbacks by the day on which they arrived, which is 24 hours to 6 days after a conversion window ends. They are kept for ${POSTBACK_DAYS} days. They name no device, so their figures stand apart from those of other reports. Estimates are converted with the latest rates on or before \`to\`.`,
     query: {
       schema: SkanQuery,
       example: {

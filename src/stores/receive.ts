@@ -1,6 +1,15 @@
-import { eq, lt, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { StoreEvent } from '#catalogue';
-import { type Database, database, deleteSome, excluded, retryTransient, storeNotifications } from '#db';
+import {
+  applications,
+  type Database,
+  database,
+  deleteSome,
+  excluded,
+  NOTIFICATION_DAYS,
+  retryTransient,
+  storeNotifications,
+} from '#db';
 import { findNamedDevice, type NamedDevice } from '#devices';
 import type { KeepAlive } from '#http';
 import { sha256Hex } from '#lib/crypto';
@@ -129,11 +138,19 @@ export async function listNotifications(db: Database, applicationId: string) {
     .limit(LISTED);
 }
 
-const KEPT_MS = 400 * DAY_MS;
+/** A refund is held until its purchase is counted. */
+const HELD_MS = 400 * DAY_MS;
 const ROWS_AT_ONCE = 1_000;
 
-/** Deletes notifications that are older than any copy of them that a store may send. */
+/** Deletes notifications that are older than any copy of them that a store may send, and held ones after 400 days. At most 1,000 per call. */
 export async function pruneNotifications(d1: D1Database, now: number): Promise<void> {
-  const isOld = lt(storeNotifications.receivedAt, now - KEPT_MS);
-  await deleteSome(database(d1), storeNotifications, isOld, ROWS_AT_ONCE);
+  const db = database(d1);
+  const { applicationId, receivedAt, held } = storeNotifications;
+  const isOld = and(
+    // By application, so that an index finds the oldest.
+    inArray(applicationId, db.select({ id: applications.id }).from(applications)),
+    lt(receivedAt, now - NOTIFICATION_DAYS * DAY_MS),
+    or(isNull(held), lt(receivedAt, now - HELD_MS)),
+  );
+  await deleteSome(db, storeNotifications, isOld, ROWS_AT_ONCE);
 }

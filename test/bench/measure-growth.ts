@@ -1,4 +1,4 @@
-import { MERGED_AT_ONCE_BYTES } from '../../src/rollup/months/merge-months.ts';
+import { MAX_HOT_BYTES, MAX_HOT_MONTHS } from '../../src/db/retention.ts';
 import { CountingBench } from './measure-counting.ts';
 import { LIVE_RUN } from './price.ts';
 import type { Rig } from './rig.ts';
@@ -6,7 +6,7 @@ import type { Tenant } from './tenant.ts';
 import { ACQUISITION_DAYS, benchDay } from './workload.ts';
 
 // How D1 grows with time. Tables get the rows of each day, which further events of the day only add to. Of the cube, D1 has no more parts of
-// a rollup, grain and month than are merged at once, and those of months that are over for 35 days are merged.
+// a rollup, grain and month than are merged at once, and those of months that are over for 27 days are merged.
 
 const DAYS = 3;
 const RUNS_PER_DAY = 4;
@@ -15,9 +15,6 @@ export const GROWTH_STEPS = DAYS;
 
 /** A year's devices were acquired on up to 365 days, the workload's on 60: tables of cohorts have a row per acquisition day and day. */
 const COHORTS_OF_A_YEAR = 365 / 2 / ACQUISITION_DAYS;
-/** The current month and two that ended less than 35 days ago. */
-const HOT_MONTHS = 3;
-
 type Stored = { tableBytes: number; places: number };
 
 export async function measureGrowth(
@@ -41,7 +38,7 @@ export async function measureGrowth(
   const [before, last] = stored.slice(-2);
   if (!before || !last) throw new Error('nothing was counted');
   const tablesPerDay = last.tableBytes - before.tableBytes;
-  const partsAtMost = last.places * HOT_MONTHS * MERGED_AT_ONCE_BYTES;
+  const partsAtMost = last.places * MAX_HOT_MONTHS * MAX_HOT_BYTES;
   return {
     d1_table_bytes_per_day: tablesPerDay,
     d1_cube_bytes_at_most: partsAtMost,

@@ -108,7 +108,7 @@ testBounds('keys and sessions', [
 const keeps =
   (
     table: string,
-    columns: Record<string, string | number>,
+    columns: Record<string, string | number | null>,
     at: string,
     prune: (now: number) => Promise<void>,
   ) =>
@@ -123,6 +123,19 @@ const keeps =
     await prune(MADE + age);
     return (await env.DB.prepare(`SELECT 1 FROM ${table}`).first()) !== null;
   };
+
+const keepsOfApplication =
+  (...[table, columns, at, prune]: Parameters<typeof keeps>) =>
+  async (age: number): Promise<boolean> => {
+    const { application } = await createTenant();
+    return keeps(table, { ...columns, application_id: application.id }, at, prune)(age);
+  };
+
+const POSTBACK = {
+  ...{ transaction_id: 't', sequence: 0, test: 0, app_id: '918273645' },
+  ...{ framework: 'skadnetwork', network: 'n', source_identifier: '1', conversion: 'download' },
+  ...{ day: '2026-03-28', did_win: 1 },
+};
 
 const untilAfter = { below: true, exact: true, above: false };
 
@@ -157,18 +170,23 @@ testBounds('rows that are deleted', [
       (now) => pruneCreativeRequests(env.DB, now),
     ),
   },
-  {
-    ...{ name: 'notifications of stores after 400 days', at: 400 * DAY_MS, ...untilAfter },
-    ask: keeps(
+  ...(
+    [
+      ['notifications of stores', 32, null],
+      ['notifications that are held', 400, '{}'],
+    ] as const
+  ).map(([name, days, held]) => ({
+    ...{ name: `${name} after ${days} days`, at: days * DAY_MS, ...untilAfter },
+    ask: keepsOfApplication(
       'store_notifications',
       {
-        ...{ application_id: 'a', store: 'apple', notification_id: 'n', type: 't', kind: 'purchase' },
+        ...{ store: 'apple', notification_id: 'n', type: 't', kind: 'refund', held },
         ...{ environment: 'production', content_hash: 'h' },
       },
       'received_at',
-      (now) => pruneNotifications(env.DB, now),
+      (now: number) => pruneNotifications(env.DB, now),
     ),
-  },
+  })),
   {
     ...{ name: 'refused requests after 14 days', at: 14 * DAY_MS, ...untilAfter },
     ask: keeps(
@@ -183,15 +201,14 @@ testBounds('rows that are deleted', [
   },
   {
     ...{ name: 'postbacks of nobody after 30 days', at: 30 * DAY_MS, ...untilAfter },
-    ask: keeps(
-      'skan_postbacks',
-      {
-        ...{ transaction_id: 't', sequence: 0, test: 0, application_id: '', app_id: '918273645' },
-        ...{ framework: 'skadnetwork', network: 'n', source_identifier: '1', conversion: 'download' },
-        ...{ day: '2026-03-28', did_win: 1 },
-      },
-      'received_at',
-      (now) => keepPostbacks(env.DB, now),
+    ask: keeps('skan_postbacks', { ...POSTBACK, application_id: '' }, 'received_at', (now) =>
+      keepPostbacks(env.DB, now),
     ),
   },
+  ...[['postbacks', 180, 0] as const, ['tests of postbacks', 30, 1] as const].map(([name, days, test]) => ({
+    ...{ name: `${name} of an application after ${days} days`, at: days * DAY_MS, ...untilAfter },
+    ask: keepsOfApplication('skan_postbacks', { ...POSTBACK, test }, 'received_at', (now: number) =>
+      keepPostbacks(env.DB, now),
+    ),
+  })),
 ]);

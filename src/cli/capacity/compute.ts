@@ -1,3 +1,10 @@
+import {
+  MAX_HOT_BYTES,
+  MAX_HOT_MONTHS,
+  NOTIFICATION_DAYS,
+  POSTBACK_DAYS,
+  TOKEN_ROW_DAYS,
+} from '../../db/retention.ts';
 import { LIMITS, type LimitName } from './limits.ts';
 import measured from './measured.json' with { type: 'json' };
 
@@ -15,24 +22,24 @@ export type Load = {
   /** Shares of events: one of so many is an install, and so many clicks were made for it. */
   eventsPerInstall: number;
   clicksPerInstall: number;
-  /** One of so many events is told by a store; 0: none is. Rows are kept for 400 days. */
+  /** One of so many events is told by a store; 0: none is. */
   eventsPerNotification: number;
-  /** Postbacks of SKAdNetwork per install, kept for ever. */
+  /** Postbacks of SKAdNetwork per install, of all platforms. */
   postbacksPerInstall: number;
 };
 
 export const DEFAULT_LOAD: Load = {
   ...{ eventsPerDay: 10e6, applications: 1, batch: 1, queues: 1, orgs: 1 },
-  ...{ eventsPerInstall: 400, clicksPerInstall: 5, eventsPerNotification: 0, postbacksPerInstall: 0 },
+  ...{ eventsPerInstall: 400, clicksPerInstall: 5, eventsPerNotification: 1_000, postbacksPerInstall: 0.1 },
 };
 
 export type Fullness = { name: LimitName; used: number; share: number };
 
 const DAY_SECONDS = 86_400;
 const YEAR_DAYS = 365;
-const TOKEN_DAYS = 60;
 const CLICK_DAYS = 7;
-const NOTIFICATION_DAYS = 400;
+/** Large months are merged every hour, and what was merged is deleted an hour later. */
+const CUBE_HOURS = 2;
 const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_SHARDS = 64;
 const CRONS_PER_ORG = 4;
@@ -59,12 +66,14 @@ export function databaseBytes(load: Load, days = YEAR_DAYS): Record<string, numb
   const { bytesPerRow } = measured;
   const notifications = load.eventsPerNotification > 0 ? load.eventsPerDay / load.eventsPerNotification : 0;
   return {
-    tokens: kept(installs, TOKEN_DAYS, bytesPerRow.tokens),
+    tokens: kept(installs, TOKEN_ROW_DAYS, bytesPerRow.tokens),
     clicks: kept(installs * load.clicksPerInstall, CLICK_DAYS, bytesPerRow.clicks),
     store_notifications: kept(notifications, NOTIFICATION_DAYS, bytesPerRow.store_notifications),
-    skan_postbacks: installs * load.postbacksPerInstall * days * bytesPerRow.skan_postbacks,
+    skan_postbacks: kept(installs * load.postbacksPerInstall, POSTBACK_DAYS, bytesPerRow.skan_postbacks),
     rollups: load.applications * measured.databaseGrowthBytesPerYear * (days / YEAR_DAYS),
-    cube: load.applications * measured.cubeBytes,
+    cube:
+      load.applications * measured.cubePlaces * MAX_HOT_MONTHS * MAX_HOT_BYTES +
+      (load.eventsPerDay / 24) * CUBE_HOURS * measured.cubeBytesPerEvent,
   };
 }
 

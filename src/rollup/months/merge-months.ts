@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm';
-import { cubeMonths, cubeParts, database, retryTransient } from '#db';
+import { cubeMonths, cubeParts, database, HOT_DAYS, MAX_HOT_BYTES, retryTransient } from '#db';
 import { DAY_MS, dayIn } from '#lib/time';
 import { REPLACED_FOR_MS } from '../cube/compact.ts';
 import { isKnownPlace } from '../cube/grains.ts';
@@ -7,12 +7,6 @@ import { type MonthPlace, mergeMonth } from './merge-month.ts';
 import { publishMonths } from './publish-months.ts';
 import { sweepVersions } from './sweep-versions.ts';
 
-/** A month is merged so many days after its end. */
-const HOT_DAYS = 35;
-/** Of a large application, parts of recent months are merged too, from this much text in one rollup and grain. It bounds the database. */
-const MAX_HOT_BYTES = 4_000_000;
-/** So much is merged however much the month has in R2: a merge reads no more than its last object. */
-export const MERGED_AT_ONCE_BYTES = 8_000_000;
 /** Late events of a month that was merged wait this long for the next merge, unless they are as large as the month. */
 const MERGED_EVERY_MS = 30 * DAY_MS;
 /** No merge is begun after this time, nor after so many: an invocation has 1,000 statements. */
@@ -24,13 +18,13 @@ const DELETED_AT_ONCE = 500;
 type Due = MonthPlace & { bytes: number };
 
 /**
- * Merges what the database has of the cube: of months that ended more than 35 days ago everything, of recent ones what is large. Does as much as
- * one run can; the next one continues. A month that cannot be merged holds up no other. Throws the first error at the end.
+ * Merges what the database has of the cube: of months that ended more than 27 days ago everything, of recent ones what is large, however much
+ * the month has in R2: a merge reads no more than its last object. Does as much as one run can; the next one continues. A month that cannot be merged holds up no other. Throws the first error at the end.
  */
 export async function mergeMonths(
   stores: Pick<Env, 'DB' | 'RAW_EVENTS'>,
   now: number,
-  { maxMerges = MAX_MERGES, mergedAtOnceBytes = MERGED_AT_ONCE_BYTES } = {},
+  { maxMerges = MAX_MERGES, mergedAtOnceBytes = MAX_HOT_BYTES } = {},
 ): Promise<void> {
   const startedAt = Date.now();
   const isTimeLeft = () => Date.now() - startedAt < MAX_BEGIN_MS;
