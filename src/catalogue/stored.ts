@@ -19,6 +19,8 @@ export const shard = z.int().min(0).max(63).optional();
 export const day = z.string().refine(isDay);
 /** An event is a duplicate if any of its keys was counted before. */
 export const keys = z.array(text).max(8).optional();
+/** What the caller sent that was dropped, or taken for something else. */
+export const warnings = z.array(z.object({ path: z.string(), message: z.string() })).optional();
 
 const Identity = z.lazy(() =>
   z.object({
@@ -58,8 +60,7 @@ const OfDevice = z.lazy(() =>
     clock_ahead: flag,
     /** Other properties that the caller sent about the device and its application, unchanged. */
     device: z.record(z.string(), z.string()).optional(),
-    /** Malformed descriptive fields that the caller sent and that were dropped. */
-    warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    warnings,
   }),
 );
 

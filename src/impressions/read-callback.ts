@@ -85,8 +85,9 @@ export function readCallback(
     });
   }
   if (faults.length > 0) throw invalidRequest(faults);
-  const country = toCountryCode(parameter(template.country));
-  if (country === null && template.country !== null && parameter(template.country) !== '') {
+  const named = parameter(template.country);
+  const country = toCountryCode(named);
+  if (country === null && template.country !== null && named !== '') {
     warnings.push({ path: template.country, message: `${COUNTRY_CODE_FAULT}; ignored` });
   }
   const time = parameter(template.time);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { placeholderId } from '#lib/input/placeholder';
+import { placeholderFault, placeholderId } from '#lib/input/placeholder';
 import { refuse, verifyAppStoreJws } from './apple-chain.ts';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
 
@@ -102,6 +102,7 @@ export function describeNotification(
   );
   if (environments.size > 1) throw refuse('is of several environments');
   const kind = kindOf(notificationType, paid);
+  const nameless = placeholderFault('appAccountToken', paid.appAccountToken ?? '', placeholderId);
   const isOfPayment = kind !== 'refund' && kind !== 'refund_reversed';
   const occurredAt = isOfPayment ? paid.purchaseDate : kind === 'refund' ? paid.revocationDate : signedDate;
   return {
@@ -118,6 +119,7 @@ export function describeNotification(
     currency: paid.currency?.toLowerCase() ?? null,
     percentage: kind === 'refund' ? (paid.revocationPercentage ?? WHOLE_PERCENTAGE) : null,
     customerIds: namesOf(paid.appAccountToken),
+    ...(nameless ? { warnings: [nameless] } : {}),
     occurredAt: occurredAt ?? signedDate ?? null,
   };
 }

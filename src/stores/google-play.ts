@@ -62,7 +62,8 @@ export function readGooglePush(body: unknown, packageName: string): StoreNotific
     ...{ percentage: null, customerIds: [], occurredAt: null },
   };
   const read = Notification.safeParse(parseJsonBytes(fromBase64(data)));
-  if (!read.success || read.data.packageName !== packageName) return unread;
+  if (!read.success) return { ...unread, unread: 'is unreadable' };
+  if (read.data.packageName !== packageName) return { ...unread, unread: 'is of another app' };
   const voided = read.data.voidedPurchaseNotification;
   const isWhole = (voided?.refundType ?? FULL_REFUND) === FULL_REFUND;
   return {

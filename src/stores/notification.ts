@@ -1,3 +1,5 @@
+import type { Fault } from '#http';
+
 /** What happened to a purchase, as a store tells it: the same for every store. */
 export type StoreNotification = {
   store: 'apple' | 'google' | 'revenuecat';
@@ -23,6 +25,10 @@ export type StoreNotification = {
   customerIds: readonly string[];
   /** When it happened, in epoch milliseconds; null if unknown. */
   occurredAt: number | null;
+  /** Why it counts nothing, where its kind does not tell. */
+  unread?: 'is of another app' | 'is unreadable';
+  /** What it tells that says nothing, by the store's own names. */
+  warnings?: readonly Fault[];
 };
 
 export const WHOLE_PERCENTAGE = 100_000;

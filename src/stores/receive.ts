@@ -11,7 +11,7 @@ import {
   storeNotifications,
 } from '#db';
 import { findNamedDevice, type NamedDevice } from '#devices';
-import type { KeepAlive } from '#http';
+import type { Fault, KeepAlive } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { newId } from '#lib/ids';
 import { DAY_MS } from '#lib/time';
@@ -31,7 +31,12 @@ const contentOf = ({ type, kind, environment, amount, ...rest }: StoreNotificati
   ]);
 
 /** What became of a notification: the event that counts it, or why none does. */
-export type NotificationOutcome = { eventId: string | null; reason: string | null };
+export type NotificationOutcome = {
+  eventId: string | null;
+  reason: string | null;
+  /** What of it was dropped, or taken for something else. */
+  warnings?: readonly Fault[];
+};
 
 /**
  * Stores a verified notification and sends its event to the queue. Idempotent: a notification that arrives again has the same event and counter, and counts
@@ -52,13 +57,17 @@ export async function receiveNotification(
   const stored = { reason: reason ?? faultOf(place), shard: place?.shard ?? null, held };
   const { eventId, isOther, ...kept } = await keep(env, application, notification, stored, now);
   const outcome = { eventId, reason: kept.reason };
-  if (eventId === null || isOther || !place) return outcome;
+  if (isOther) return { ...outcome, warnings: [{ path: '', message: OTHER_COPY }] };
+  if (eventId === null || !place) return outcome;
   // An earlier copy may have been sent to another counter, before its device was known.
   const shard = kept.shard ?? place.shard;
   const device = place.device?.shard === shard ? place.device : null;
-  await sendEvent(env, keepAlive, eventAt(eventId, shard, device), device?.creditOpen === true);
-  return outcome;
+  const event = eventAt(eventId, shard, device);
+  await sendEvent(env, keepAlive, event, device?.creditOpen === true);
+  return { ...outcome, ...(event.warnings && { warnings: event.warnings }) };
 }
+
+const OTHER_COPY = 'tells something else than its first copy, which stands';
 
 const WAITS =
   'waits: no device or purchase is known, and the application has several counters. A payment counts without a device after 3 days, a refund once its purchase has arrived';

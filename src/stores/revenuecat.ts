@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { sha256Hex } from '#lib/crypto';
-import { placeholderId } from '#lib/input/placeholder';
+import { placeholderFault, placeholderId } from '#lib/input/placeholder';
 import { toNanos } from '#lib/money';
 import { type StoreNotification, WHOLE_PERCENTAGE } from './notification.ts';
 
@@ -74,6 +74,8 @@ function kindOf(event: RevenueCatEvent, nanos: bigint | undefined): StoreNotific
 const isName = (id: string | null | undefined): id is string =>
   Boolean(id) && placeholderId(id?.trim() ?? '') === null;
 
+const NAMES = ['app_user_id', 'original_app_user_id', 'original_transaction_id'] as const;
+
 const orNull = (id: string | null | undefined): string | null => (isName(id) ? id : null);
 
 /** Reads the body of a request that is authorized. Null if it is malformed. */
@@ -83,6 +85,9 @@ export function readRevenueCatEvent(body: unknown): StoreNotification | null {
   const { event } = read.data;
   const [nanos, currency] = paid(event) ?? [];
   const kind = kindOf(event, nanos);
+  const warnings = NAMES.flatMap(
+    (name) => placeholderFault(`event.${name}`, event[name] ?? '', placeholderId) ?? [],
+  );
   const customers = [event.app_user_id, event.original_app_user_id, ...(event.aliases ?? [])];
   return {
     store: 'revenuecat',
@@ -98,6 +103,7 @@ export function readRevenueCatEvent(body: unknown): StoreNotification | null {
     currency: currency ?? null,
     percentage: kind === 'refund' ? WHOLE_PERCENTAGE : null,
     customerIds: [...new Set(customers.filter(isName))],
+    ...(warnings.length > 0 ? { warnings } : {}),
     occurredAt: (kind.startsWith('refund') ? event.event_timestamp_ms : event.purchased_at_ms) ?? null,
   };
 }

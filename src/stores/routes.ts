@@ -13,7 +13,7 @@ import {
   requireDataCollection,
   unavailable,
 } from '#http';
-import { nullableText } from '#http/answers';
+import { faults, nullableText } from '#http/answers';
 import { logWarning } from '#lib/log';
 import { packageNameOf } from '#lib/store-urls';
 import { type IntakeEnv, refuseOtherMethods, requireIntakeSecret } from '#teams';
@@ -100,21 +100,23 @@ const NotificationReceived = z.object({
     description: 'The event that counts it. Null if it counts nothing; `reason` says why.',
   }),
   reason: nullableText(),
+  warnings: faults.optional().meta({
+    description: 'What of it says nothing, or was taken for something else. Present only if there is any.',
+  }),
 });
 
 const receive = (read: (c: IntakeContext) => Promise<StoreNotification>) => async (c: IntakeContext) => {
   const notification = await read(c);
-  const { eventId, reason } = await receiveNotification(
-    c.env,
-    keepAliveOf(c),
-    c.get('intake'),
-    notification,
-    Date.now(),
-  );
+  const {
+    eventId,
+    reason,
+    warnings = [],
+  } = await receiveNotification(c.env, keepAliveOf(c), c.get('intake'), notification, Date.now());
   if (eventId !== null) c.set('eventId', eventId);
   return c.json<z.input<typeof NotificationReceived>>({
     ...{ success: true, message: 'Notification received' },
     ...{ event_id: eventId, reason },
+    ...(warnings.length > 0 ? { warnings: [...warnings] } : {}),
   });
 };
 

@@ -31,7 +31,8 @@ const isBack = ({ kind }: StoreNotification) => kind === 'refund' || kind === 'r
 
 /** Why a notification is not counted; null if it is. */
 export function reasonNotCounted(notification: StoreNotification): string | null {
-  const { kind, environment, transactionId, currency } = notification;
+  const { kind, environment, transactionId, currency, unread } = notification;
+  if (unread) return unread;
   if (environment === 'sandbox') return 'is of the sandbox';
   if (kind === 'other') return 'tells of no payment or refund with an amount';
   if (transactionId === null) return 'names no transaction';
@@ -60,7 +61,10 @@ export function toStoreEvent(
 ): StoreEvent {
   const { store, kind, amount, currency, transactionId, originalTransactionId, productId } = notification;
   const occurred = notification.occurredAt ?? now;
-  const occurredAt = occurred < EARLIEST || occurred > now ? now : occurred;
+  const isUntimely = occurred < EARLIEST || occurred > now;
+  const occurredAt = isUntimely ? now : occurred;
+  const untimely = { path: '', message: 'is of a time that cannot be; dated when received' };
+  const warnings = [...(notification.warnings ?? []), ...(isUntimely ? [untimely] : [])];
   const nanos = isBack(notification) ? backOf(notification) : amount;
   const os = device?.os || OS[store];
   return {
@@ -78,6 +82,7 @@ export function toStoreEvent(
       ? { original_tr_id: originalTransactionId }
       : {}),
     creative_id: device?.creativeId ?? null,
+    ...(warnings.length > 0 ? { warnings } : {}),
     ...(shard ? { shard } : {}),
     ...(device ? { device_id: device.id, acquired_day: device.acquiredDay } : {}),
     ...(device?.country ? { country: device.country } : {}),

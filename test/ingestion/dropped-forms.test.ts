@@ -9,7 +9,12 @@ import { fetchToken, startWorker } from '../helpers/worker.ts';
 
 const worker = startWorker();
 
-const AUTHORIZATION = 'Bearer rc_0123456789abcdef';
+/** Every fact of an impression, each by a parameter of its name. */
+const TEMPLATE = {
+  ...{ amount: 'revenue', scale: 'unit', currency: 'currency', default_currency: 'usd', id: 'id' },
+  ...{ device: 'device', device_is: 'device_id', network: 'network', placement: 'placement' },
+  ...{ ad_format: 'ad_format', country: 'country', time: 'time' },
+};
 
 type Warning = { path: string; message: string };
 
@@ -23,7 +28,7 @@ beforeAll(async () => {
   const path = `/v1/applications/${tenant.application.id}`;
   await worker.team(tenant, path, {
     method: 'PATCH',
-    body: { impression_template: { preset: 'max' }, revenuecat_authorization: AUTHORIZATION },
+    body: { impression_template: TEMPLATE },
   });
   const made = await worker.team(tenant, `${path}/intake-secret`, { method: 'POST', body: {} });
   ({ intake_secret: secret } = await made.json<{ intake_secret: string }>());
@@ -62,6 +67,12 @@ const DOORS = {
   requests: (params: Form) =>
     worker.post(tenant, '/webhook', envelope.custom(token, {}, { event_name: 'ad_request', params })),
   retention: (payload: Form) => worker.post(tenant, '/webhook', envelope.retention(token, {}, payload)),
+  imported: (more: Form) =>
+    worker.post(tenant, '/webhook/batch', { import: true, events: [envelope.ad(token, more)] }),
+  importedDevice: (data: Form) =>
+    worker.post(tenant, '/fetch-token/batch', { import: true, devices: [deviceMetrics(data)] }),
+  importedMessage: (more: Form) =>
+    worker.post(tenant, '/fetch-token/batch', { import: true, devices: [deviceMetrics({}, more)] }),
   batch: (more: Form) => worker.post(tenant, '/webhook/batch', { events: [envelope.ad(token, more)] }),
   keyed: (headers: Form) =>
     worker.post(tenant, '/webhook', envelope.ad(token), headers as Record<string, string>),
@@ -107,47 +118,6 @@ const COST_FILES: readonly (readonly [text: string, says: Record<string, unknown
 it.each(COST_FILES)('a cost file: %j', async (text, says) => {
   const answer = await costFile(text);
   expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining(says)]);
-});
-
-/** What a store's notification tells that is not counted, and the reason in the answer. */
-const NOTIFICATIONS: readonly (readonly [event: Form, reason: RegExp])[] = [
-  [{ environment: 'SANDBOX' }, /sandbox/],
-  [{ environment: null }, /sandbox/],
-  [{ type: 'EXPIRATION' }, /no payment/],
-  [{ type: 'SOMETHING_NEW' }, /no payment/],
-  [{ is_family_share: true }, /no payment/],
-  [{ price: -5, price_in_purchased_currency: -5 }, /no payment/],
-  [{ transaction_id: 'null' }, /no transaction/],
-  [{ transaction_id: null }, /no payment/],
-  [{ price: null, price_in_purchased_currency: null }, /no amount/],
-  [{ price: 1e9, price_in_purchased_currency: 1e9 }, /too large/],
-];
-
-it.each(NOTIFICATIONS)('a notification of RevenueCat: %j', async (event, reason) => {
-  const told = {
-    ...{
-      id: crypto.randomUUID(),
-      type: 'INITIAL_PURCHASE',
-      environment: 'PRODUCTION',
-      app_user_id: 'user_1',
-    },
-    ...{
-      transaction_id: crypto.randomUUID(),
-      currency: 'EUR',
-      price: 5.41,
-      price_in_purchased_currency: 4.99,
-    },
-    ...event,
-  };
-  const answer = await worker.request(`/stores/revenuecat/${secret}`, {
-    method: 'POST',
-    headers: { Authorization: AUTHORIZATION, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ api_version: '1.0', event: told }),
-  });
-  expect([answer.status, await answer.json()]).toEqual([
-    200,
-    expect.objectContaining({ event_id: null, reason: expect.stringMatching(reason) }),
-  ]);
 });
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -213,6 +183,28 @@ const FORMS: readonly (readonly [door: keyof typeof DOORS, form: Form, path: str
   ['impression', { placement: '{PLACEMENT}' }, 'placement'],
   ['impression', { placement: long(257) }, 'placement'],
   ['impression', { network: long(300) }, 'network'],
+  ['impression', { revenue: '1', currency: '{CURRENCY}' }, 'currency'],
+  ['impression', { currency: 'byr' }, 'currency'],
+  ['impression', { device: '{USER_ID}' }, 'device'],
+  ['impression', { device: 'nobody' }, 'device'],
+  ['impression', {}, 'device'],
+  ['impression', { network: '{NETWORK_NAME}' }, 'network'],
+  ['impression', { ad_format: '%%FORMAT%%' }, 'ad_format'],
+  ['impression', { ad_format: long(257) }, 'ad_format'],
+  ['impression', { country: '__CC__' }, 'country'],
+  ['impression', { time: 'yesterday' }, 'time'],
+  ['impression', { time: '0' }, 'time'],
+  ['impression', { time: inMs(86_400_000) }, 'time'],
+  ['impression', { time: '{TIME}' }, 'time'],
+  ['imported', { event_id: 'null' }, 'event_id'],
+  ['imported', { app_version: long(257) }, 'app_version'],
+  ['imported', { created_at: inMs(86_400_000) }, 'created_at'],
+  ['imported', { lat: 'perhaps' }, 'lat'],
+  ['importedDevice', { country: 'Atlantis' }, 'data.country'],
+  ['importedDevice', { device_id: 'undefined' }, 'data.device_id'],
+  ['importedDevice', { install_referrer: 'gclid=abc%' }, 'data.install_referrer'],
+  ['importedMessage', { created_at: inMs(86_400_000) }, 'created_at'],
+  ['importedMessage', { app_version: long(257) }, 'app_version'],
   ['click', { gclid: '{gclid}' }, 'gclid'],
   ['click', { gclid: long(257) }, 'gclid'],
   ['click', { [long(257)]: 'v' }, long(256)],
@@ -225,4 +217,28 @@ const FORMS: readonly (readonly [door: keyof typeof DOORS, form: Form, path: str
 it.each(FORMS)('%s: %j', async (door, form, path) => {
   const warnings = await warningsOf(await DOORS[door](form));
   expect(warnings).toContainEqual({ path, message: expect.stringMatching(/\w/) });
+});
+
+/** What of an import is not taken, and the field that its answer names. */
+const NOT_IMPORTED: readonly (readonly [door: keyof typeof DOORS, form: Form, path: string])[] = [
+  ['imported', { created_at: '2009-12-31T00:00:00Z' }, 'created_at'],
+  ['imported', { created_at: 'never' }, 'created_at'],
+  ['imported', { type: 'custom.nothing' }, 'type'],
+  ['imported', { payload: null }, 'payload'],
+  ['importedMessage', { created_at: '2009-12-31T00:00:00Z' }, 'created_at'],
+  ['importedMessage', { data: null }, 'data'],
+];
+
+it.each(NOT_IMPORTED)('an import: %s: %j', async (door, form, path) => {
+  const answer = await DOORS[door](form);
+  const { results } = await answer.json<{ results: { error?: string; details?: Warning[] }[] }>();
+  expect([answer.status, results]).toEqual([
+    200,
+    [
+      expect.objectContaining({
+        error: expect.stringMatching(/\w/),
+        details: expect.arrayContaining([expect.objectContaining({ path })]),
+      }),
+    ],
+  ]);
 });

@@ -1,10 +1,18 @@
+import { writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
-import { createTenant } from '../helpers/tenant.ts';
+import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 // Neighbours of the files in test/foreign: other signs, digits, days and words for totals, with the spend that their rows give.
 
 const worker = startWorker();
+
+const upload = (tenant: Tenant, body: string | Uint8Array<ArrayBuffer>) =>
+  worker.request(`/v1/costs/file?application_id=${tenant.application.id}`, {
+    method: 'PUT',
+    headers: { 'Service-Token': tenant.teamToken, 'Content-Type': 'text/csv' },
+    body,
+  });
 
 const FILES: readonly (readonly [name: string, text: string, spend: string])[] = [
   ['sep= line', 'sep=;\nday;campaign;amount\n2026-03-02;A;1,50\n', 'usd 1.5'],
@@ -46,6 +54,13 @@ const FILES: readonly (readonly [name: string, text: string, spend: string])[] =
   ['crlf bom', '\uFEFFday,campaign,amount\r\n2026-03-02,A,1\r\n', 'usd 1'],
   ['cr only', 'day,campaign,amount\r2026-03-02,A,1\r', 'usd 1'],
   ['iso time', 'date,campaign,amount\n2026-03-02T00:00:00+00:00,A,1\n', 'usd 1'],
+  ['yen sign and column', 'date,campaign,amount,currency\n2026-03-02,A,"¥1,250",JPY\n', 'jpy 1250'],
+  ['wide yen sign and heading', 'date,campaign,Amount spent (JPY)\n2026-03-02,A,"￥1,250"\n', 'jpy 1250'],
+  ['yuan sign', 'date,campaign,amount,currency\n2026-03-02,A,"¥1,250.50",CNY\n', 'cny 1250.5'],
+  ['dollars of Canada', 'date,campaign,amount,currency\n2026-03-02,A,$12.30,CAD\n', 'cad 12.3'],
+  ['a spreadsheet’s day', 'date,campaign,amount\n46083,A,1\n', 'usd 1'],
+  ['a spreadsheet’s time', 'Day,Campaign name,Amount spent (EUR)\n46083.75,A,1\n', 'eur 1'],
+  ['a spreadsheet’s time, comma', 'date;campaign;amount\n46083,75;A;1\n', 'usd 1'],
   ['compact day', 'date,campaign,amount\n20260302,A,1\n', 'usd 1'],
   ['trailing delimiter', 'date,campaign,amount,\n2026-03-02,A,1,\n', 'usd 1'],
   ['heading caps/space', ' Date , Campaign , Amount \n2026-03-02,A,1\n', 'usd 1'],
@@ -58,12 +73,44 @@ const FILES: readonly (readonly [name: string, text: string, spend: string])[] =
 ];
 it.each(FILES)('reads a file with %s', async (_, text, spend) => {
   const tenant = await createTenant();
-  const answer = await worker.request(`/v1/costs/file?application_id=${tenant.application.id}`, {
-    method: 'PUT',
-    headers: { 'Service-Token': tenant.teamToken, 'Content-Type': 'text/csv' },
-    body: text,
-  });
+  const answer = await upload(tenant, text);
   const body = await answer.json<{ amounts?: { currency: string; amount: number }[] }>();
   const read = body.amounts?.map(({ currency, amount }) => `${currency} ${amount}`).join();
   expect(read, JSON.stringify(body)).toBe(spend);
+});
+
+it.each([
+  ['"¥1,250"', 'is in ¥, such as JPY or CNY, and not in USD: add a column currency'],
+  ['¥12', 'is in ¥, such as JPY or CNY, and not in USD: add a column currency'],
+  ['12 kr', 'is in kr, such as SEK or NOK, and not in USD: add a column currency'],
+])('refuses %s alone', async (amount, reason) => {
+  const answer = await upload(await createTenant(), `date,campaign,amount\n2026-03-02,A,${amount}\n`);
+  const plain = amount.replaceAll('"', '');
+  expect([answer.status, await answer.json()]).toEqual([
+    400,
+    expect.objectContaining({ message: expect.stringContaining(`Line 2: amount "${plain}" ${reason}`) }),
+  ]);
+});
+
+it('refuses a sign of another currency than the column’s', async () => {
+  const file = 'date,campaign,amount,currency\n2026-03-02,A,$12.30,EUR\n';
+  const answer = await upload(await createTenant(), file);
+  expect([answer.status, await answer.json()]).toEqual([
+    400,
+    expect.objectContaining({ message: 'Line 2: amount is in $, but currency is EUR' }),
+  ]);
+});
+
+it('reads the days of a workbook whose cells are numbers', async () => {
+  const rows = [
+    ['date', 'campaign', 'amount'],
+    [46083, 'A', 1],
+    [46084.125, 'A', 2],
+  ];
+  const tenant = await createTenant();
+  const answer = await upload(tenant, new Uint8Array(await writeXlsx({ sheets: [{ name: 'Costs', rows }] })));
+  expect(await answer.json()).toMatchObject({ stored: 2, amounts: [{ currency: 'usd', amount: 3 }] });
+  const path = `/v1/costs?application_id=${tenant.application.id}&from=2026-03-01&to=2026-03-31`;
+  const { data } = await (await worker.team(tenant, path)).json<{ data: { date: string }[] }>();
+  expect(data.map(({ date }) => date).sort()).toEqual(['2026-03-02', '2026-03-03']);
 });

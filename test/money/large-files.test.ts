@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import {
   type CostService,
@@ -230,6 +231,19 @@ slowIt('reads headings that nobody knows by what was chosen, and remembers what 
   expect((await readLargeFile(file, OPTIONS, service.recall))?.parsed).toMatchObject({
     read: DAYS * ADS,
     faults: [],
+  });
+});
+
+slowIt('reads a workbook with more rows than one request takes', async () => {
+  const rows = new TextDecoder()
+    .decode(largeFile('date,campaign,creative,amount'))
+    .split('\n')
+    .map((line, index) => line.split(',').map((cell, at) => (index > 0 && at === 3 ? Number(cell) : cell)));
+  const file = await writeXlsx({ sheets: [{ name: 'Costs', rows }] });
+  const service = serviceOf(await createTenant());
+  expect((await readLargeFile(file, OPTIONS, service.recall))?.parsed).toMatchObject({
+    ...{ read: DAYS * ADS, faults: [] },
+    rows: { length: DAYS * ADS },
   });
 });
 

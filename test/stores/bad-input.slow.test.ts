@@ -434,7 +434,7 @@ describe('what stores verify and does not count', () => {
       'a foreign app of Google Play',
       () => google({ packageName: 'com.other', testNotification: {} }),
       'of another app, or unreadable',
-      /no payment/,
+      /another app/,
     ],
     ['an unknown type of Google Play', () => google({ somethingNew: {} }), 'unknown', /no payment/],
     [

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type EventKind, line } from '../kind.ts';
 import { segmentWithoutDevice } from '../segments.ts';
-import { keys, nanos, optionalText, shard, storedWithoutDevice, text } from '../stored.ts';
+import { keys, nanos, optionalText, shard, storedWithoutDevice, text, warnings } from '../stored.ts';
 
 const MediatedAd = storedWithoutDevice('mediation.ad', () => ({
   ad_id: text,
@@ -13,7 +13,7 @@ const MediatedAd = storedWithoutDevice('mediation.ad', () => ({
   creative_id: z.null(),
   shard,
   keys,
-  warnings: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  warnings,
 }));
 type MediatedAd = z.infer<typeof MediatedAd>;
 

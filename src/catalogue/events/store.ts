@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type EventKind, line, type TransactionStepKind } from '../kind.ts';
 import { segmentWithoutDevice, storedSegment } from '../segments.ts';
-import { day, nanos, optionalText, shard, storedWithoutDevice, text } from '../stored.ts';
+import { day, nanos, optionalText, shard, storedWithoutDevice, text, warnings } from '../stored.ts';
 
 /** `counter`: another counter of the application, which counted it before this one has to. */
 const STORES = ['apple', 'google', 'revenuecat', 'counter'] as const;
@@ -34,6 +34,7 @@ const StoreEvent = storedWithoutDevice('store', () => ({
       is_purchase: z.literal(true).optional(),
     })
     .optional(),
+  warnings,
 }));
 /** What a store says of a payment. */
 export type StoreEvent = z.infer<typeof StoreEvent>;

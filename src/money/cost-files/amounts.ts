@@ -29,6 +29,17 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   },
 };
 
+/** What stands for several currencies, each with the most used ones first. */
+const SHARED_SYMBOLS: Readonly<Record<string, readonly string[]>> = {
+  '¥': ['jpy', 'cny'],
+  元: ['cny', 'twd', 'hkd'],
+  kr: ['sek', 'nok', 'dkk', 'isk'],
+  $: (
+    'usd cad aud mxn sgd hkd twd nzd ars clp cop uyu brl bbd bmd bnd bsd bzd dop fjd gyd jmd kyd lrd nad nio sbd srd ' +
+    'top ttd xcd zwl zwg'
+  ).split(' '),
+};
+
 /** How a file writes amounts: the character before decimals. Null if it does not show. */
 export type DecimalStyle = '.' | ',' | null;
 
@@ -37,6 +48,8 @@ export type WrittenAmount = {
   bare: string;
   /** The currency that is written beside them, if one is. */
   currency: string | null;
+  /** What is written beside them and stands for several currencies: the sign, and those. */
+  shared: { sign: string; currencies: readonly string[] } | null;
 };
 
 const INVISIBLE = /[\u200E\u200F\u061C\uFEFF]/g;
@@ -61,7 +74,13 @@ export function readWritten(text: string): WrittenAmount {
   const beside = [before, after].map((mark) => mark.replace(/\.$/, '').toLowerCase());
   const currency =
     beside.flatMap((mark) => SYMBOLS[mark] ?? (isCurrencyOfAnyDay(mark) ? mark : []))[0] ?? null;
-  return { bare: digits.replace(SPACES, ''), currency };
+  const sign = beside.find((mark) => Object.hasOwn(SHARED_SYMBOLS, mark));
+  const currencies = SHARED_SYMBOLS[sign ?? ''];
+  return {
+    bare: digits.replace(SPACES, ''),
+    currency,
+    shared: currency === null && sign && currencies ? { sign, currencies } : null,
+  };
 }
 
 /** One separator before three digits may be either, unless only zeros stand before it. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#lib/time';
 import { plainNumber } from './amounts.ts';
 
 // Days as exports write them. Pure.
@@ -24,7 +25,7 @@ export function findDayOrder(dates: Iterable<string>): DayOrder {
 }
 
 /**
- * Accepts `2026-11-19T00:00:00Z`, `2026/11/19`, `19.11.2026`, `2026年11月19日`, `2026. 11. 19.`, `20261119` and `Nov 19, 2026` as days, and
+ * Accepts `46345`, as spreadsheets number days, `2026-11-19T00:00:00Z`, `2026/11/19`, `19.11.2026`, `2026年11月19日`, `2026. 11. 19.`, `20261119` and `Nov 19, 2026` as days, and
  * `11/19/2026` if the file's dates tell the order. Other orders would be guesses: their text is returned unchanged.
  */
 export function parseDate(written: string, order: DayOrder = null): string {
@@ -42,7 +43,18 @@ export function parseDate(written: string, order: DayOrder = null): string {
   if (first && second && slashYear && order !== null) {
     return order === 'day' ? dayOf(slashYear, second, first) : dayOf(slashYear, first, second);
   }
-  return namedMonth(text) ?? written;
+  return namedMonth(text) ?? serialDay(text) ?? written;
+}
+
+/** Day 0 of spreadsheets, with the 29 February 1900 that they count and that never was. */
+const SERIAL_ORIGIN = Date.UTC(1899, 11, 30);
+
+/** A day as spreadsheets number them, with or without a time: from 40000 (2009-07-06) to 60000 (2064-04-08). */
+function serialDay(text: string): string | null {
+  const [, days] = /^([45]\d{4}|60000)(?:[.,]\d+)?$/.exec(text) ?? [];
+  return days === undefined
+    ? null
+    : new Date(SERIAL_ORIGIN + Number(days) * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** `Nov 19, 2026`, `19 November 2026` or `19-Nov-2026`. */

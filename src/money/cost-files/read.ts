@@ -85,12 +85,18 @@ function readMoney(
   fallback: string,
 ): Money | string {
   const written = cell('amount');
-  const beside = readWritten(written).currency;
+  const { currency: beside, shared } = readWritten(written);
   const stated = cell('currency') || ofHeading;
   if (beside !== null && stated && stated.toLowerCase() !== beside) {
     return `amount is in ${beside.toUpperCase()}, but currency is ${stated.toUpperCase()}`;
   }
   const currency = stated || beside || fallback;
+  if (shared && !shared.currencies.includes(currency.toLowerCase())) {
+    const [first, second] = shared.currencies.map((code) => code.toUpperCase());
+    return stated
+      ? `amount is in ${shared.sign}, but currency is ${stated.toUpperCase()}`
+      : `amount "${written}" is in ${shared.sign}, such as ${first} or ${second}, and not in ${fallback.toUpperCase()}: add a column currency, or say the currency of the file`;
+  }
   if (written !== '' && isBlank(written)) return { amount: 0, currency };
   const amount = parseAmount(written, { style: style.decimals, currency });
   if (amount !== null) return { amount, currency };
