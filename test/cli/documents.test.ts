@@ -82,7 +82,7 @@ const RUN_BY: Record<string, string> = {
   'curl -s $URL/v1/creatives': 'test/cli/service-name.slow.test.ts',
   // The account is a pretended one: creating an org needs a token of Cloudflare's.
   'export CLOUDFLARE_API_TOKEN=…': 'test/cli/org.slow.test.ts',
-  'npm run org -- create acme acme.example.com --secrets': 'test/cli/org-secrets.slow.test.ts',
+  'npm run org -- secrets acme': 'test/cli/org-secrets.slow.test.ts',
   'npm run org -- rotate acme': 'test/cli/org-secrets.slow.test.ts',
   'npm run check': '.ci/run',
   'npm run import -- events.csv --map': 'test/foreign/imports/imports.test.ts',

@@ -12,7 +12,7 @@ const TOKEN_MINUTES = 10;
 const RETRIES = { attempts: 10, waitMs: () => 2_000 };
 
 /** Where an org is served. */
-export async function addressOf(api: Cloudflare, configuration: Configuration, org: string): Promise<string> {
+async function addressOf(api: Cloudflare, configuration: Configuration, org: string): Promise<string> {
   const { domain = null } = configuration.settingsOf(org) ?? {};
   return domain ? `https://${domain}` : api.workersDevUrl(configuration.namesOf(org).worker);
 }
