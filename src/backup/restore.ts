@@ -5,8 +5,8 @@ import { database, hashKeys, restores, teams, users } from '#db';
 import { ERASED } from '#devices';
 import { AppError } from '#http';
 import { sha256Hex } from '#lib/crypto';
-import { listObjects } from '#lib/input/list-objects';
 import { NewerFormatError } from '#lib/encoding/store-formats';
+import { listObjects } from '#lib/input/list-objects';
 import {
   doneKey,
   type Manifest,

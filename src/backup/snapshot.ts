@@ -20,9 +20,9 @@ import {
 import { ERASED } from '#devices';
 import { deletePrefix, type WrittenParts, writeParts } from '#lake';
 import { chunksOf } from '#lib/collections/chunks';
+import { STORE_FORMATS } from '#lib/encoding/store-formats';
 import { listObjects } from '#lib/input/list-objects';
 import { logError } from '#lib/log';
-import { STORE_FORMATS } from '#lib/encoding/store-formats';
 import { dayIn } from '#lib/time';
 import { monthVersions } from '#rollup/months';
 import {

@@ -1,5 +1,5 @@
-import { logError, underlying } from '#lib/log';
 import { NewerFormatError, newerFormatsOf } from '#lib/encoding/store-formats';
+import { logError, underlying } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { database } from './client.ts';
 import { storeFormats } from './schemas.ts';

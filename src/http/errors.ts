@@ -1,9 +1,9 @@
 import { HTTPException } from 'hono/http-exception';
 import { matchedRoutes, routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { newerFormatIn } from '#lib/encoding/store-formats';
 import type { Fault } from '#lib/input/fields';
 import { logError, underlying } from '#lib/log';
-import { newerFormatIn } from '#lib/encoding/store-formats';
 import type { Failure, TeamFailure } from './answers.ts';
 import type { AppContext } from './context.ts';
 

@@ -1,7 +1,7 @@
 import type { FileMetaData } from 'hyparquet';
 import { loadParquet } from '#lib/encoding/parquet';
-import { idFromBytes } from '#lib/ids';
 import { formatOf, requireKnownFormat } from '#lib/encoding/store-formats';
+import { idFromBytes } from '#lib/ids';
 import { compareBytes } from './bytes.ts';
 import { readDecimalsUnscaled, rescale } from './codec.ts';
 import { COLUMNS, columnIndex, type ParquetCell } from './columns.ts';

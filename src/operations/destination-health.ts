@@ -1,7 +1,7 @@
 import { asc } from 'drizzle-orm';
 import { database, destinations, isAmong, OFF_BY_HAND } from '#db';
-import { logWarning } from '#lib/log';
 import { newerFormatIn } from '#lib/encoding/store-formats';
+import { logWarning } from '#lib/log';
 import { earliest, iso } from '#lib/time';
 import { withTimeout } from '#lib/timeout';
 

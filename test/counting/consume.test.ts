@@ -32,7 +32,9 @@ describe('a message that cannot be read', () => {
     await deliver([poison]);
     const [row, ...more] = await parkedOf(applicationId);
     expect(more).toEqual([]);
-    expect(row?.reason).toMatch(/^A store has a newer format: a queue message has format 3, and this release knows 2/);
+    expect(row?.reason).toMatch(
+      /^A store has a newer format: a queue message has format 3, and this release knows 2/,
+    );
     expect(JSON.parse(row?.body ?? '')).toEqual(poison.body);
     await stub().settle();
     expect(await rollupOf(applicationId)).toMatchObject({ impressions: 2 });

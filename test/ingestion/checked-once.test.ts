@@ -115,7 +115,11 @@ describe('a message as text', () => {
 
   it.each<[string, (body: string) => string, RegExp]>([
     ['cut off', (body) => body.slice(0, -10), /^not a message of this version/],
-    ['of a later form', (body) => body.replace('"v":1', '"v":3'), /^A store has a newer format: a queue message has format 3, /],
+    [
+      'of a later form',
+      (body) => body.replace('"v":1', '"v":3'),
+      /^A store has a newer format: a queue message has format 3, /,
+    ],
     ['without events', (body) => body.split('\n')[0] ?? '', /must have an event or a click/],
   ])('that is %s is parked whole', async (_, change, reason) => {
     const id = crypto.randomUUID();

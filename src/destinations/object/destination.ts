@@ -14,8 +14,8 @@ import {
 } from '#counting';
 import migrations from '#destination-migrations';
 import { settingsOf } from '#env';
-import { logWarning } from '#lib/log';
 import { NewerFormatError, newerFormat } from '#lib/encoding/store-formats';
+import { logWarning } from '#lib/log';
 import { DAY_MS } from '#lib/time';
 import type { OutboundEvent } from '#networks/outbound';
 import type {
