@@ -5,7 +5,14 @@ export { hasRow } from './has-row.ts';
 export { inRounds, PRUNED_AT_ONCE } from './in-rounds.ts';
 export { insertWhere } from './insert-where.ts';
 export { reencryptColumn, reencryptKeys } from './reencrypt-column.ts';
-export { HOT_DAYS, MAX_HOT_BYTES, NOTIFICATION_DAYS, POSTBACK_DAYS, TOKEN_ROW_DAYS } from './retention.ts';
+export {
+  HOT_DAYS,
+  MAX_HOT_BYTES,
+  MAX_HOT_MONTHS,
+  NOTIFICATION_DAYS,
+  POSTBACK_DAYS,
+  TOKEN_ROW_DAYS,
+} from './retention.ts';
 export { batchWithRetry, isTransient, retryTransient } from './retry.ts';
 export { runBatch } from './run-batch.ts';
 export * from './schemas.ts';

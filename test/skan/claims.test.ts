@@ -124,7 +124,8 @@ it('moves an app with its postbacks, and leaves those of other apps', async () =
   await env.DB.prepare('UPDATE applications SET timezone = ? WHERE id = ?')
     .bind('Asia/Tokyo', rightful.application.id)
     .run();
-  await store(makePostback({ appId: CHESS }), Date.parse('2026-03-01T20:00:00Z'));
+  const receivedAt = Date.parse('2026-03-01T20:00:00Z');
+  await store(makePostback({ appId: CHESS }), receivedAt);
   expect(await assign(first, CHESS, rightful)).toMatchObject({ status: 200 });
   expect([await ownersOf(CHESS), await ownersOf(GO)]).toEqual([
     [rightful.application.id],
@@ -154,7 +155,7 @@ it('moves an app with its postbacks, and leaves those of other apps', async () =
     entries,
   ]);
   expect(await claim(squatter, CHESS)).toMatchObject({ status: 409 });
-  await keepPostbacks(env.DB, Date.now());
+  await keepPostbacks(env.DB, receivedAt);
   await store(makePostback({ appId: CHESS }));
   expect(await ownersOf(CHESS)).toEqual([rightful.application.id, rightful.application.id]);
   // It can move back, which the first move no longer keeps from.

@@ -1,10 +1,4 @@
-import {
-  MAX_HOT_BYTES,
-  MAX_HOT_MONTHS,
-  NOTIFICATION_DAYS,
-  POSTBACK_DAYS,
-  TOKEN_ROW_DAYS,
-} from '../../db/retention.ts';
+import { MAX_HOT_BYTES, MAX_HOT_MONTHS, NOTIFICATION_DAYS, POSTBACK_DAYS, TOKEN_ROW_DAYS } from '#db';
 import { LIMITS, type LimitName } from './limits.ts';
 import measured from './measured.json' with { type: 'json' };
 
