@@ -29,7 +29,9 @@ export async function newerFormats(db: D1Database): Promise<{ store: string; fau
 
 /** Throws `NewerFormatError` for a database in a format that this release does not know. Asks at most once a minute. */
 export async function requireKnownDatabase(db: D1Database): Promise<void> {
-  if (Date.now() - (known.get(db) ?? Number.NEGATIVE_INFINITY) < KNOWN_MS) return;
+  const since = Date.now() - (known.get(db) ?? Number.NEGATIVE_INFINITY);
+  // Before it was asked, if the clock was set back.
+  if (since >= 0 && since < KNOWN_MS) return;
   const newer = (await newerFormats(db)).find(({ store }) => store === 'database');
   if (newer) throw new NewerFormatError(newer.fault);
   known.set(db, Date.now());

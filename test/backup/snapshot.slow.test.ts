@@ -52,6 +52,8 @@ const NOT_COPIED: readonly SQLiteTable[] = [
   schema.passwordResets,
   schema.rejections,
   schema.restores,
+  schema.secretCopies,
+  schema.storeFormats,
   schema.scheduleRuns,
   schema.sessions,
   schema.storeLosses,
