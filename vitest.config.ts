@@ -65,38 +65,44 @@ const inWorker = {
   hookTimeout: 120_000,
   isolate: false,
 };
+
+const shared = {
+  silent: 'passed-only',
+  globalSetup: './test/helpers/stores-in-memory.ts',
+  // The default leaves a core to the main process: on two cores, one file at a time.
+  maxWorkers: '100%',
+} as const;
+
+// No project extends the file, which would be evaluated anew for each.
 export default defineConfig({
   test: {
-    silent: 'passed-only',
+    ...shared,
     reporters: ['default', new InterruptedProperties()],
-    globalSetup: './test/helpers/stores-in-memory.ts',
-    // The default leaves a core to the main process: on two cores, one file at a time.
-    maxWorkers: '100%',
     projects: [
       {
         extends: false,
         plugins: [...inWorkerd, worker()],
-        test: { ...inWorker, name: 'worker', include: fast('worker'), provide: few },
+        test: { ...shared, ...inWorker, name: 'worker', include: fast('worker'), provide: few },
       },
       {
         extends: false,
         plugins: [sqlAsText],
-        test: { ...pureTests(import.meta.dirname), name: 'pure', provide: few },
+        test: { ...shared, ...pureTests(import.meta.dirname), name: 'pure', provide: few },
       },
       {
         extends: false,
         plugins: [sqlAsText],
-        test: { ...inNode, name: 'node', include: fast('node'), provide: few, isolate: false },
+        test: { ...shared, ...inNode, name: 'node', include: fast('node'), provide: few, isolate: false },
       },
       {
         extends: false,
         plugins: [...inWorkerd, worker()],
-        test: { ...inWorker, name: 'slow-worker', include: slow('worker'), provide: many },
+        test: { ...shared, ...inWorker, name: 'slow-worker', include: slow('worker'), provide: many },
       },
       {
         extends: false,
         plugins: [sqlAsText],
-        test: { ...inNode, name: 'slow-node', include: slow('node', 'pure'), provide: many },
+        test: { ...shared, ...inNode, name: 'slow-node', include: slow('node', 'pure'), provide: many },
       },
       {
         extends: false,
@@ -107,7 +113,7 @@ export default defineConfig({
           withChanges,
           worker([...MIGRATIONS, SUBSCRIPTION_MIGRATION]),
         ],
-        test: { ...inWorker, name: 'altered', include: [...ALTERED, ...OLD], provide: many },
+        test: { ...shared, ...inWorker, name: 'altered', include: [...ALTERED, ...OLD], provide: many },
       },
     ],
   },
