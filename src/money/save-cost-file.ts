@@ -1,10 +1,9 @@
 import type { Caller } from '#audit';
-import type { Database } from '#db';
 import { AppError, type Fault, toFaults } from '#http';
 import type { ApplicationRow } from '#teams';
 import type { CostFileSaved } from './answers.ts';
-import type { CostFileOptions, ParsedCosts } from './cost-files/read.ts';
-import { FILE_BOUNDS, faultsInFile, MAX_FILE_ROWS, readCostFile } from './cost-files/read-file.ts';
+import type { CostFileOptions } from './cost-files/read.ts';
+import { FILE_BOUNDS, faultsInFile, MAX_FILE_ROWS, readByColumns } from './cost-files/read-file.ts';
 import { hashOfHeadings, recallCostColumns, rememberCostColumns } from './cost-files/remembered-columns.ts';
 import { CostRows, saveCosts } from './costs.ts';
 
@@ -12,19 +11,6 @@ import { CostRows, saveCosts } from './costs.ts';
 type CostFileOutcome =
   | { saved: CostFileSaved; faults: null }
   | { saved: null; faults: readonly Fault[]; unknownHeadings: readonly string[] | null };
-
-/** Reads a file, and if nobody knows its headings, by the columns that were chosen for such headings. `headings` are those, else null. */
-async function readKnownColumns(
-  db: Database,
-  applicationId: string,
-  file: string | Uint8Array,
-  options: CostFileOptions,
-): Promise<{ parsed: ParsedCosts | Fault; headings: readonly string[] | null }> {
-  const unmapped = await readCostFile(file, { ...options, map: null }, FILE_BOUNDS);
-  const headings = ('rows' in unmapped && unmapped.unknownHeadings) || null;
-  const map = options.map ?? (headings && (await recallCostColumns(db, applicationId, headings)));
-  return { parsed: map ? await readCostFile(file, { ...options, map }, FILE_BOUNDS) : unmapped, headings };
-}
 
 /**
  * Reads and stores a cost file, whichever way it arrives: whole, or not at all. Faults name the line of the file. Idempotent, as `saveCosts`
@@ -38,7 +24,9 @@ export async function saveCostFile(
 ): Promise<CostFileOutcome> {
   const refuse = (faults: readonly Fault[], unknownHeadings: readonly string[] | null = null) =>
     ({ saved: null, faults, unknownHeadings }) as const;
-  const known = await readKnownColumns(caller.db, application.id, file, options);
+  const known = await readByColumns(file, options, FILE_BOUNDS, (headings) =>
+    recallCostColumns(caller.db, application.id, headings),
+  );
   const { parsed } = known;
   if (!('rows' in parsed)) return refuse([parsed]);
   const { format, network, rows, lines, read, skipped, ignored, faults } = parsed;

@@ -1,6 +1,7 @@
 import Papa from 'papaparse';
 import type { Fault } from '#http';
 import { decodeCostFile } from './decode.ts';
+import type { CostMap } from './layout.ts';
 import { type CostFileOptions, type ParsedCosts, parseCostFile } from './read.ts';
 import { isOldWorkbook, isWorkbook, readWorkbook } from './spreadsheet.ts';
 
@@ -20,7 +21,7 @@ export const MAX_FILE_ROWS = 50_000;
 export const FILE_BOUNDS: FileBounds = { sheetRows: MAX_FILE_ROWS + 1_000, unpackedMb: 48 };
 
 /** Reads a cost file: text, or the first readable sheet of a workbook. A fault is about the file as a whole. */
-export async function readCostFile(
+async function readCostFile(
   file: string | Uint8Array,
   options: CostFileOptions,
   bounds: FileBounds,
@@ -49,6 +50,22 @@ export async function readCostFile(
   if (text === null)
     return { path: 'The file', message: 'must be in UTF-8 or UTF-16, or an Excel file (.xlsx)' };
   return parseCostFile(text, options);
+}
+
+/**
+ * Reads a cost file, and if nobody knows its headings, by the columns that `recall` has for such headings; null if it has none. Columns in the options
+ * go before. `headings` are those that nobody knows, else null.
+ */
+export async function readByColumns(
+  file: string | Uint8Array,
+  options: CostFileOptions,
+  bounds: FileBounds,
+  recall: (headings: readonly string[]) => Promise<CostMap | null>,
+): Promise<{ parsed: ParsedCosts | Fault; headings: readonly string[] | null }> {
+  const unmapped = await readCostFile(file, { ...options, map: null }, bounds);
+  const headings = ('rows' in unmapped && unmapped.unknownHeadings) || null;
+  const map = options.map ?? (headings && (await recall(headings)));
+  return { parsed: map ? await readCostFile(file, { ...options, map }, bounds) : unmapped, headings };
 }
 
 /** The text of a cost file, for a form in which it is sent again. Empty if it has none. */

@@ -2,7 +2,7 @@ import type { Fault } from '#http';
 import { nanosOf, toNanos, toShortDecimal } from '#lib/money';
 import type { CostMap } from './layout.ts';
 import type { CostFileOptions, ParsedCosts, UploadedRow } from './read.ts';
-import { FILE_BYTES, type FileBounds, faultsInFile, MAX_FILE_ROWS, readCostFile } from './read-file.ts';
+import { FILE_BYTES, type FileBounds, faultsInFile, MAX_FILE_ROWS, readByColumns } from './read-file.ts';
 
 export { type CostMap, parseCostMap } from './layout.ts';
 
@@ -67,10 +67,7 @@ export async function readLargeFile(
   options: CostFileOptions,
   recall: CostService['recall'],
 ): Promise<LargeFile | null> {
-  const unmapped = await readCostFile(file, { ...options, map: null }, LOCAL_BOUNDS);
-  const headings = ('rows' in unmapped && unmapped.unknownHeadings) || null;
-  const map = headings && (options.map ?? (await recall(headings)));
-  const parsed = map ? await readCostFile(file, { ...options, map }, LOCAL_BOUNDS) : unmapped;
+  const { parsed, headings } = await readByColumns(file, options, LOCAL_BOUNDS, recall);
   const hasManyRows = 'rows' in parsed && parsed.faults.length === 0 && parsed.rows.length > MAX_FILE_ROWS;
   return hasManyRows || file.length > FILE_BYTES ? { parsed, headings } : null;
 }
