@@ -188,14 +188,12 @@ it('attributes devices and counts impressions as a second count does', () =>
       }
       const impressions = bought(reported, spent);
       const clicks = all.filter(({ event }) => event === 'click').length;
+      const installs = brought.filter((creative) => creative !== null).length;
       expect(totals).toMatchObject({
         ...{ ad_impressions_bought: impressions, clicks },
         ctr: impressions === 0 ? null : clicks / impressions,
-        cvr: clicks === 0 ? null : brought.filter((creative) => creative !== null).length / clicks,
-        ipm:
-          impressions === 0
-            ? null
-            : (brought.filter((creative) => creative !== null).length * 1000) / impressions,
+        cvr: clicks === 0 ? null : installs / clicks,
+        ipm: impressions === 0 ? null : (installs * 1000) / impressions,
       });
       const byCampaign = await ask('group_by=campaign');
       const ofCampaign = byCampaign.data.find(({ campaign }) => campaign === CAMPAIGN);

@@ -4,17 +4,24 @@ import { underlying } from '../log.ts';
 // it ignores need none. What has no number was written before there were any, and is of format 1. Pure.
 
 /**
- * By store: the number that this release writes and the highest that it reads, how the store is called, and where its number stands. A migration
+ * By store: the number that this release writes and the highest that it reads, and how the store is called. A migration
  * that raises one also writes it into `store_formats`, where `npm run org` finds it before it deploys.
  */
 export const STORE_FORMATS = {
-  database: { number: 1, name: 'the database', stands: 'D1, table `store_formats`' },
-  counter: { number: 1, name: 'a counter', stands: 'its table `progress`, column `format`' },
-  destination: { number: 1, name: 'a destination', stands: 'its table `state`, column `format`' },
-  raw_file: { number: 1, name: 'a raw event file', stands: 'its Parquet metadata, key `format`' },
-  cube_part: { number: 1, name: 'a part of the cube', stands: 'its Parquet metadata, key `format`' },
-  snapshot: { number: 1, name: 'a snapshot', stands: 'its `manifest.json`, field `version`' },
-  message: { number: 2, name: 'a queue message', stands: 'its first line, field `v`' },
+  /** In D1, table `store_formats`. */
+  database: { number: 1, name: 'the database' },
+  /** In its table `progress`, column `format`. */
+  counter: { number: 1, name: 'a counter' },
+  /** In its table `state`, column `format`. */
+  destination: { number: 1, name: 'a destination' },
+  /** In its Parquet metadata, key `format`. */
+  raw_file: { number: 1, name: 'a raw event file' },
+  /** In its Parquet metadata, key `format`. */
+  cube_part: { number: 1, name: 'a part of the cube' },
+  /** In its `manifest.json`, field `version`. */
+  snapshot: { number: 1, name: 'a snapshot' },
+  /** In its first line, field `v`. */
+  message: { number: 2, name: 'a queue message' },
 } as const;
 
 export type Store = keyof typeof STORE_FORMATS;
