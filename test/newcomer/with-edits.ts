@@ -1,3 +1,5 @@
+import type { VitestPluginContext } from 'vitest/node';
+
 /** A change of one place in a file of the source. */
 export type Edit = { file: string; before: string; after: string };
 
@@ -5,6 +7,10 @@ export type Edit = { file: string; before: string; after: string };
 export const withEdits = (name: string, edits: readonly Edit[]) => ({
   name,
   enforce: 'pre' as const,
+  // A transformed file is kept for later runs, which may have other edits.
+  configureVitest: ({ defineCacheKeyGenerator }: VitestPluginContext) => {
+    defineCacheKeyGenerator(() => JSON.stringify(edits));
+  },
   transform(code: string, file: string): string | undefined {
     const own = edits.filter((one) => file.endsWith(one.file));
     if (own.length === 0) return undefined;

@@ -19,7 +19,7 @@ import { largestGaps } from './queries.ts';
 
 /** How long a counter may count for a report, and how long a report waits for all counters. */
 const SETTLE_MS = 1_500;
-const MAX_WAIT_MS = 2_000;
+export const MAX_WAIT_MS = 2_000;
 
 export type CountingProgress = Omit<Settled, 'countedThrough'> & { countedThrough: number | null };
 
