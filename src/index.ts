@@ -28,9 +28,9 @@ async function consumeBatch({ queue, messages }: MessageBatch, bindings: Env): P
 export default {
   fetch: answerRequest,
   queue: consumeBatch,
-  async scheduled({ cron }, bindings) {
+  async scheduled({ scheduledTime }, bindings) {
     // Imported here because only the cron needs it, which keeps it out of every other isolate's start-up.
     const { runSchedule } = await import('./schedule.ts');
-    await runSchedule(cron, await guardDatabase(bindings));
+    await runSchedule(scheduledTime, await guardDatabase(bindings));
   },
 } satisfies ExportedHandler<Env>;

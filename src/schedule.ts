@@ -12,7 +12,7 @@ import { keepHashKey } from '#hashing';
 import { pruneRejections } from '#ingestion';
 import { pruneSessions, reencryptSecondFactors } from '#members';
 import { fetchSharedRates, writeNames } from '#money';
-import { recordRun, watchStores } from '#operations';
+import { type CronSchedule, recordRun, watchStores } from '#operations';
 import { judgeSources } from '#reports';
 import { pruneHours } from '#rollup';
 import { mergeMonths } from '#rollup/months';
@@ -22,32 +22,42 @@ import { pruneCredentials } from '#teams';
 import { pruneShareLinks } from '#views';
 import { runChores } from './chores.ts';
 
-/** Must match wrangler.toml. Its other schedule runs the chores every minute. */
-const RATES_SCHEDULE = '30 15,17,19 * * *';
-const SNAPSHOT_SCHEDULE = '20 2,3,4 * * *';
-const MONTHS_SCHEDULE = '50 * * * *';
+/** What runs at which minutes of an hour, and at which hours of a day (all without any), in UTC. The cron itself runs every minute. */
+type Work = { minute?: number; hours?: readonly number[]; run: (env: Env, now: number) => Promise<void> };
 
-/** Runs the work of a cron schedule and records the run. Throws an error that names every failed chore. */
-export async function runSchedule(cron: string, env: Env): Promise<void> {
+/** By the name under which a run is recorded, each apart: a run of the next minute would hide the failure of an hour's. */
+const WORK: Record<CronSchedule, Work> = {
+  chores: { run: runMinute },
+  'hourly chores': { minute: 0, run: (env, now) => runChores(hourlyChores(env, now)) },
+  // Three times, in case of failures: the bank publishes them at about 16:00 in Frankfurt.
+  'exchange rates': { minute: 30, hours: [15, 17, 19], run: fetchRates },
+  // Each night. The later runs finish what the first could not.
+  snapshot: { minute: 20, hours: [2, 3, 4], run: (env, now) => writeSnapshot(env, now) },
+  months: { minute: 50, run: writeData },
+};
+
+const isDue = ({ minute, hours }: Work, at: Date) =>
+  (minute === undefined || minute === at.getUTCMinutes()) &&
+  (hours === undefined || hours.includes(at.getUTCHours()));
+
+/**
+ * Runs what is due in the minute for which the cron was scheduled (epoch milliseconds), and records each run. Throws an error that names every
+ * failed chore of the first run that failed.
+ */
+export async function runSchedule(scheduledTime: number, env: Env): Promise<void> {
   const now = Date.now();
-  if (cron === RATES_SCHEDULE) await recordRun(env, 'exchange rates', now, () => fetchRates(env, now));
-  else if (cron === SNAPSHOT_SCHEDULE) await recordRun(env, 'snapshot', now, () => writeSnapshot(env, now));
-  else if (cron === MONTHS_SCHEDULE) await recordRun(env, 'months', now, () => writeData(env, now));
-  else {
-    // Recorded apart: the next minute's run, which does not include the hourly chores, would hide their failure.
-    const runs = [recordRun(env, 'chores', now, () => runMinute(env, now))];
-    if (new Date(now).getUTCMinutes() === 0) {
-      runs.push(recordRun(env, 'hourly chores', now, () => runChores(hourlyChores(env, now))));
-    }
-    for (const outcome of await Promise.allSettled(runs)) {
-      if (outcome.status === 'rejected') throw outcome.reason;
-    }
+  const at = new Date(scheduledTime);
+  const due = Object.entries(WORK).filter(([, work]) => isDue(work, at)) as [CronSchedule, Work][];
+  const runs = due.map(([name, { run }]) => recordRun(env, name, now, () => run(env, now)));
+  for (const outcome of await Promise.allSettled(runs)) {
+    if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
 
 /** Writes what other engines read, and reports too: months of the cube. */
-const writeData = (env: Env, now: number) =>
-  runChores({ 'merge months': mergeMonths(env, now), 'write names': writeNames(env, now) });
+async function writeData(env: Env, now: number): Promise<void> {
+  await runChores({ 'merge months': mergeMonths(env, now), 'write names': writeNames(env, now) });
+}
 
 async function fetchRates(env: Env, now: number): Promise<void> {
   const { EXCHANGE_RATES_URL, FURTHER_RATES_URL } = settingsOf(env);

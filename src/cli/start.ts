@@ -12,7 +12,7 @@ import {
   readConfig,
   WRANGLER,
 } from './local-state.ts';
-import { readSchedules, runSchedules } from './schedule.ts';
+import { runMinutes } from './schedule.ts';
 import { type Demo, seedDemo } from './seed-demo.ts';
 import { startStandIn } from './simulation/stand-in.ts';
 import { IS_PREPARED, prepareState } from './wrangler/prepare-state.ts';
@@ -155,7 +155,7 @@ async function start(empty: boolean): Promise<number> {
   const answered = isReady(baseUrl, AbortSignal.any([AbortSignal.timeout(READY_WITHIN_MS), over.signal]));
   const ready = await announced('building the Worker, and its first answer', answered);
   if (ready) {
-    runSchedules(baseUrl, await readSchedules(), over.signal);
+    runMinutes(baseUrl, over.signal);
     console.log(demo ? describe(demo) : describeEmpty(baseUrl));
   } else if (!over.signal.aborted) {
     console.error(`The service did not respond within ${READY_WITHIN_MS / 1000} s, so it was stopped.`);

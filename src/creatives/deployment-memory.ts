@@ -50,3 +50,14 @@ export function noteTold(
   const told = state === 'fired' ? [...memory.told, ...ids] : memory.told.filter((id) => !ids.includes(id));
   storage.kv.put(KEY, { ...memory, told });
 }
+
+const HEARTBEAT = 'heartbeat';
+
+/** The latest time (epoch milliseconds) that `keepHeartbeat` got; null if none. */
+export const readHeartbeat = (storage: DurableObjectStorage): number | null =>
+  storage.kv.get<number>(HEARTBEAT) ?? null;
+
+/** Idempotent, and never sets the time back. */
+export function keepHeartbeat(storage: DurableObjectStorage, at: number): void {
+  storage.kv.put(HEARTBEAT, Math.max(at, readHeartbeat(storage) ?? 0));
+}

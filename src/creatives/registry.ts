@@ -1,6 +1,13 @@
 import { DurableObject } from 'cloudflare:workers';
 import { database } from '#db';
-import { noteDatabase, noteTold, type RememberedChannels, type ToTell } from './deployment-memory.ts';
+import {
+  keepHeartbeat,
+  noteDatabase,
+  noteTold,
+  type RememberedChannels,
+  readHeartbeat,
+  type ToTell,
+} from './deployment-memory.ts';
 import { getOrCreate, type MadeCreative, type Minted, undo, type WantedCreative } from './get-or-create.ts';
 import { keepMade, missingCreatives } from './made-creatives.ts';
 import { storedNamesOf } from './stored-names.ts';
@@ -54,6 +61,15 @@ export class CreativeRegistry extends DurableObject<Env> {
 
   async noteTold(state: ToTell['state'], ids: string[]): Promise<void> {
     noteTold(this.ctx.storage, state, ids);
+  }
+
+  /** Of the deployment, too: when `keepHeartbeat` was last called (epoch milliseconds), or null. */
+  async readHeartbeat(): Promise<number | null> {
+    return readHeartbeat(this.ctx.storage);
+  }
+
+  async keepHeartbeat(at: number): Promise<void> {
+    keepHeartbeat(this.ctx.storage, at);
   }
 
   /** Clears its storage after its application was deleted. Idempotent. */

@@ -3,5 +3,5 @@ export { type InspectedApplication, type Inspection, inspect } from './inspect.t
 export { findApplicationProblems, findDeploymentProblems, isFilling } from './problems.ts';
 export { resumeApplication } from './resume-counting.ts';
 export { runbookOf } from './runbooks.ts';
-export { recordRun } from './schedule-runs.ts';
+export { type CronSchedule, recordRun } from './schedule-runs.ts';
 export { watchStores } from './watch-stores.ts';

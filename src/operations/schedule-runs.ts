@@ -1,7 +1,8 @@
 import { type Database, database, scheduleRuns } from '#db';
 import { logError } from '#lib/log';
 
-export type Schedule = 'chores' | 'hourly chores' | 'exchange rates' | 'snapshot' | 'months' | 'watch stores';
+export type CronSchedule = 'chores' | 'hourly chores' | 'exchange rates' | 'snapshot' | 'months';
+export type Schedule = CronSchedule | 'watch stores';
 export type ScheduleRun = typeof scheduleRuns.$inferSelect;
 /** The last run of each schedule; absent if it has never run. */
 export type ScheduleRuns = Partial<Record<Schedule, ScheduleRun>>;

@@ -1,49 +1,46 @@
 import { sql } from 'drizzle-orm';
-import * as z from 'zod';
 import { type Database, database, excluded, scheduleRuns } from '#db';
 import { logError } from '#lib/log';
 import { readRuns } from './schedule-runs.ts';
 import { type Loss, recordLoss } from './store-losses.ts';
 
-// The database and the bucket both keep the time of the last call of `watchStores`. A database that was restored has an earlier one than the
-// bucket, and a bucket that was emptied or replaced has none.
+// The database and an object of the deployment both keep the time of the last call of `watchStores`, and the bucket a mark: writing a time to it
+// each minute would cost more than everything else that a small org stores. A database that was restored has an earlier time than the object, and
+// a bucket that was emptied or replaced has no mark.
 
-const KEY = 'deployment/heartbeat.json';
-const Heartbeat = z.lazy(() => z.object({ at: z.int() }));
+/** Earlier releases wrote a time into it, which nothing reads any more. */
+const MARK = 'deployment/heartbeat.json';
+const OBJECT = 'deployment';
 
-type HeartbeatBucket = Pick<R2Bucket, 'get' | 'put'>;
+/** What both keep of the last call: epoch milliseconds, null if a store has none, and whether the bucket has its mark. */
+type Kept = { inDatabase: number | null; inObject: number | null; isMarked: boolean };
 
 /**
  * Notices that the database was restored to an earlier time, or the bucket emptied, since the last call, and records it for every application.
- * Works without any traffic. Throws if either store does not respond; the next call then compares the same times.
+ * Works without any traffic. Throws if a store does not respond; the next call then compares the same times.
  */
-export async function watchStores(env: Pick<Env, 'DB' | 'RAW_EVENTS'>, now: number): Promise<void> {
+export async function watchStores(
+  env: Pick<Env, 'DB' | 'RAW_EVENTS' | 'CREATIVES'>,
+  now: number,
+): Promise<void> {
   const db = database(env.DB);
-  // The bucket is read first and written last. So its time is never ahead of the database's, whatever other calls do meanwhile.
-  const inBucket = await readHeartbeat(env.RAW_EVENTS);
+  const object = env.CREATIVES.getByName(OBJECT);
+  // The object is read first and written last. So its time is never ahead of the database's, whatever other calls do meanwhile.
+  const inObject = await object.readHeartbeat();
+  const isMarked = (await env.RAW_EVENTS.head(MARK)) !== null;
   const inDatabase = (await readRuns(db))['watch stores']?.ranAt ?? null;
-  const loss = findLoss(inDatabase, inBucket);
+  const loss = findLoss({ inDatabase, inObject, isMarked });
   if (loss)
     logError('data lost', `the ${loss.store} was restored to an earlier state`, { chore: 'watch stores' });
   await db.batch([recordHeartbeat(db, now), ...(loss ? [recordLoss(db, loss, now)] : [])]);
-  await writeHeartbeat(env.RAW_EVENTS, now);
+  if (!isMarked) await env.RAW_EVENTS.put(MARK, JSON.stringify({ at: now }));
+  await object.keepHeartbeat(now);
 }
 
-/** Compares the times of the last call that both stores have; null if a store has none. */
-function findLoss(
-  inDatabase: number | null,
-  inBucket: number | null,
-): Pick<Loss, 'store' | 'lostFrom'> | null {
-  if (inBucket !== null && (inDatabase ?? 0) < inBucket) return { store: 'database', lostFrom: inDatabase };
-  return inBucket === null && inDatabase !== null ? { store: 'bucket', lostFrom: inDatabase } : null;
+function findLoss({ inDatabase, inObject, isMarked }: Kept): Pick<Loss, 'store' | 'lostFrom'> | null {
+  if (inObject !== null && (inDatabase ?? 0) < inObject) return { store: 'database', lostFrom: inDatabase };
+  return !isMarked && inDatabase !== null ? { store: 'bucket', lostFrom: inDatabase } : null;
 }
-
-async function readHeartbeat(bucket: HeartbeatBucket): Promise<number | null> {
-  const object = await bucket.get(KEY);
-  return object ? Heartbeat.parse(await object.json()).at : null;
-}
-
-const writeHeartbeat = (bucket: HeartbeatBucket, at: number) => bucket.put(KEY, JSON.stringify({ at }));
 
 /** A run that took long may record an earlier time than its successor did. */
 const recordHeartbeat = (db: Database, now: number) =>

@@ -1,4 +1,4 @@
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { and, eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -21,6 +21,7 @@ import { alerts, applications, channels, cubeParts, database, notices } from '#d
 import type { ApplicationRow } from '#teams';
 import worker from '../../src/index.ts';
 import { addFigures } from '../helpers/figures.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant } from '../helpers/tenant.ts';
 
@@ -337,7 +338,7 @@ it('is run by the cron of every minute', async () => {
   const [channel] = await listChannels(db, application.id);
   await sendTestMessage(db, application, channel?.id ?? '', NOW);
   const ctx = createExecutionContext();
-  await worker.scheduled(createScheduledController({ cron: '* * * * *' }), env);
+  await worker.scheduled(inMinuteOf('chores'), env);
   await waitOnExecutionContext(ctx);
   expect(posts.map(({ url }) => url)).toEqual([SLACK]);
 });

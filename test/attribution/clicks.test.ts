@@ -1,4 +1,3 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import worker from '../../src/index.ts';
 import { ANDROID_AGENT, follow, IPHONE_AGENT, measure, STORES } from '../helpers/clicks.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { WatchedCounters } from '../helpers/watched-counters.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -174,7 +174,7 @@ it('deletes what is due although another chore fails', async () => {
   const db = new WatchedD1(env.DB);
   db.failWhen((sql) => /delete from "rejections"/.test(sql), 'D1_ERROR: disk I/O error');
   const own = startWorker({ DB: db.asBinding() });
-  await expect(worker.scheduled(createScheduledController(), own.bindings)).rejects.toThrow(
+  await expect(worker.scheduled(inMinuteOf('chores'), own.bindings)).rejects.toThrow(
     'Failed chores: prune rejections',
   );
   expect(await rows(tenant)).toEqual([]);
@@ -211,7 +211,7 @@ it('deletes addresses after one window and clicks after the other', async () => 
 it('deletes any number of clicks, a bounded number at a time', async () => {
   const tenant = await createTenant();
   const old = Date.now() - 1000 * HOUR;
-  const scheduled = () => worker.scheduled(createScheduledController(), env);
+  const scheduled = () => worker.scheduled(inMinuteOf('chores'), env);
   await scheduled();
   await env.DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12500)

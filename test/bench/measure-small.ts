@@ -24,7 +24,7 @@ async function measureHour(
   bench: CountingBench,
   eventsPerDay: number,
   isWatched: boolean,
-): Promise<Measured> {
+): Promise<Measured & { ofRun: Record<'rows' | 'statements', number> }> {
   const app = await bench.open(`Small ${eventsPerDay} ${isWatched}`, DEVICES);
   const before = await bench.costs(app);
   const minutesPerRun = isWatched ? 1 : WAIT_MS / 60_000;
@@ -44,6 +44,8 @@ async function measureHour(
     else while (!(await bench.call<{ settled: boolean }>(`/settle/${app}`)).settled);
   }
   await bench.ring(app);
+  const counted = await bench.costs(app);
+  const ofRun = (what: 'rowsWritten' | 'statements') => (counted.d1[what] - before.d1[what]) / runs;
   const files = await bench.call<{ files: number; bytes: number }>(`/export/${app}`);
   const stored = await bench.costs(app);
   await bench.call(`/forget/${app}`);
@@ -60,6 +62,7 @@ async function measureHour(
       file: files.bytes / events,
     },
     runsPerDay: DAY_MINUTES / minutesPerRun,
+    ofRun: { rows: ofRun('rowsWritten'), statements: ofRun('statements') },
   };
 }
 
@@ -88,14 +91,20 @@ export async function measureSmall(rig: Rig, tenant: Tenant, isQuick: boolean, s
     const all = ({ rows }: Measured) => rows.d1 + rows.object;
     figures[`${prefix}_rows_per_event_watched`] = all(watched);
     figures[`${prefix}_rows_per_event_unwatched`] = all(unwatched);
+    figures[`${prefix}_d1_rows_per_run`] = unwatched.ofRun.rows;
+    figures[`${prefix}_d1_statements_per_run`] = unwatched.ofRun.statements;
+    // An hour's files, of the one counter that such an application has.
+    figures[`${prefix}_files_per_counter_and_day`] = unwatched.files * eventsPerDay;
     const day = mixed(watched, unwatched);
-    for (const [sent, eventsPerRequest, isShared] of [
-      ['', 1, false],
-      ['_single', 1, true],
-      ['_batched', BATCH_EVENTS, false],
+    for (const [sent, eventsPerRequest, more] of [
+      ['', 1, {}],
+      ['_single', 1, { isShared: true }],
+      ['_batched', BATCH_EVENTS, {}],
+      ['_batched_with_destination', BATCH_EVENTS, { destinations: 1 }],
+      ['_batched_second_year', BATCH_EVENTS, { isSecondYear: true }],
     ] as const) {
-      const bill = priceOfAMonth(eventsPerDay, eventsPerRequest, day, isShared);
-      bills[`${name} events a day, ${eventsPerRequest} per request${isShared ? ', shared' : ''}`] = bill;
+      const bill = priceOfAMonth(eventsPerDay, eventsPerRequest, day, more);
+      bills[`${name} events a day${sent.replaceAll('_', ' ')}`] = bill;
       figures[`usd_per_month_${name}_per_day${sent}`] = bill.total ?? Number.NaN;
     }
   }

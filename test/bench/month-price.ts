@@ -33,6 +33,15 @@ const TOKEN_ROWS = 4;
 const CLICK_ROWS = 2;
 /** Setting and deleting the alarm of a run. */
 const ALARM_ROWS = 2;
+/** Of the cron, which calls the object of the deployment three times a minute, and writes a row there and two in D1. */
+const MINUTE_CALLS = 3;
+const MINUTE_ROWS = { d1: 2, object: 1 };
+const MINUTES = (DAYS * DAY_SECONDS) / 60;
+/** Rows of a delivery to a destination, which logs what its receiver answered; its CPU milliseconds, on the safe side of what `deliveries` measures. */
+const DELIVERY_ROWS = 3;
+const DELIVERY_CPU = 0.5;
+/** Until the second year: how long rollups and raw events were kept by then. */
+const SECOND_YEAR_MONTHS = 400 / 30;
 /** Milliseconds of a request before its queue, on the safe side of what the HTTP part measures. */
 const REQUEST_CPU = 0.25;
 
@@ -56,15 +65,21 @@ export type Measured = {
   runsPerDay: number;
 };
 
-/**
- * Dollars of a month: in total, and for what exceeds the plan. `isShared`: whether requests share messages, as if one isolate took them all, evenly
- * over the day.
- */
+/** What differs from the first month of an application without destinations, of which each request has a message of its own. */
+export type More = {
+  /** Whether requests share messages, as if one isolate took them all, evenly over the day. */
+  isShared?: boolean;
+  /** How many destinations get each event. */
+  destinations?: number;
+  isSecondYear?: boolean;
+};
+
+/** Dollars of a month: in total, and for what exceeds the plan. */
 export function priceOfAMonth(
   eventsPerDay: number,
   eventsPerRequest: number,
   measured: Measured,
-  isShared = false,
+  { isShared = false, destinations = 0, isSecondYear = false }: More = {},
 ): Record<string, number> {
   const events = eventsPerDay * DAYS;
   const installs = events / EVENTS_PER_INSTALL;
@@ -81,28 +96,42 @@ export function priceOfAMonth(
   const runs = measured.runsPerDay * DAYS;
   const beyond = (used: number, included: number) => Math.max(0, used - included);
   const million = (used: number, included: number, price: number) => (beyond(used, included) / 1e6) * price;
+  // A counter keeps its log for a month.
+  const months = {
+    d1: isSecondYear ? SECOND_YEAR_MONTHS : 1,
+    object: 1,
+    file: isSecondYear ? SECOND_YEAR_MONTHS : 1,
+  };
   const stored = (store: 'd1' | 'object' | 'file') =>
-    beyond((measured.bytes[store] * events) / 1e9, INCLUDED.gb[store]) * PRICE.gbMonth[store];
+    beyond((months[store] * measured.bytes[store] * events) / 1e9, INCLUDED.gb[store]) * PRICE.gbMonth[store];
+  const deliveries = events * destinations;
   const parts = {
     plan: PLAN,
     requests: million(requests, INCLUDED.requests, PRICE.request),
     cpu: million(
-      requests * REQUEST_CPU + events * measured.cpuMilliseconds,
+      requests * REQUEST_CPU + events * measured.cpuMilliseconds + deliveries * DELIVERY_CPU,
       INCLUDED.cpuMilliseconds,
       PRICE.cpuMillisecond,
     ),
     queue: million(messages * QUEUE_OPERATIONS, INCLUDED.queueOperations, PRICE.queueOperation),
     rows_in_d1: million(
-      events * measured.rows.d1 + installs * TOKEN_ROWS + clicks * CLICK_ROWS,
+      events * measured.rows.d1 + installs * TOKEN_ROWS + clicks * CLICK_ROWS + MINUTES * MINUTE_ROWS.d1,
       INCLUDED.rows,
       PRICE.rowWritten,
     ),
     rows_in_objects: million(
-      events * measured.rows.object + runs * ALARM_ROWS,
+      events * measured.rows.object +
+        runs * ALARM_ROWS +
+        deliveries * DELIVERY_ROWS +
+        MINUTES * MINUTE_ROWS.object,
       INCLUDED.rows,
       PRICE.rowWritten,
     ),
-    object_calls: million(batches + 2 * runs + installs, INCLUDED.objectCalls, PRICE.objectCall),
+    object_calls: million(
+      batches + 2 * runs + installs + MINUTES * MINUTE_CALLS,
+      INCLUDED.objectCalls,
+      PRICE.objectCall,
+    ),
     object_time: million(OBJECT_GB * DAY_SECONDS * DAYS, INCLUDED.objectGbSeconds, PRICE.objectGbSecond),
     files: million(events * measured.files, INCLUDED.fileWrites, PRICE.fileWrite),
     storage: stored('d1') + stored('object') + stored('file'),

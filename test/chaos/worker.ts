@@ -78,6 +78,10 @@ async function loseBucket({ RAW_EVENTS }: ChaosBindings): Promise<number> {
   return objects.length;
 }
 
+/** Minutes of the cron: one that writes a snapshot, and one that has only the chores. */
+const NIGHT = Date.UTC(2026, 2, 1, 2, 20);
+const NOON = Date.UTC(2026, 2, 1, 12, 1);
+
 const healthsOf = (env: ChaosBindings, { applicationId }: Tenant) =>
   Promise.all(
     Array.from({ length: MAX_SHARDS }, (_, shard) => chaosCounter(env, applicationId, shard).health()),
@@ -87,7 +91,7 @@ const healthsOf = (env: ChaosBindings, { applicationId }: Tenant) =>
 async function loseCounter(env: ChaosBindings, tenant: Tenant): Promise<number> {
   // The bucket was emptied: what counters list is gone, and they have to know it before a restore reads it.
   await resumeCounting(env, { id: tenant.applicationId, shards: MAX_SHARDS }, { isRestored: false });
-  await service.scheduled({ cron: '20 2,3,4 * * *' } as ScheduledController, env);
+  await service.scheduled({ scheduledTime: NIGHT } as ScheduledController, env);
   const healths = await healthsOf(env, tenant);
   const devices = Math.max(...healths.map((own) => own.devices));
   const shard = healths.findIndex((own) => own.devices === devices);
@@ -132,7 +136,7 @@ async function control(
   if (path === '/chaos/tenant') return Response.json(await makeTenant(real));
   if (path === '/chaos/deliver') return Response.json(await deliver(await request.json(), env));
   if (path === '/chaos/minute') {
-    await service.scheduled({ cron: '* * * * *' } as ScheduledController, env);
+    await service.scheduled({ scheduledTime: NOON } as ScheduledController, env);
     return Response.json({});
   }
   if (path === '/chaos/shards') {

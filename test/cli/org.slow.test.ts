@@ -83,7 +83,7 @@ describe('npm run org', () => {
     expect(dead?.settings).toEqual({ message_retention_period: 1_209_600 });
     expect(secrets.length).toBeGreaterThanOrEqual(2);
     for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
-    expect(script.crons).toHaveLength(4);
+    expect(script.crons).toEqual(['* * * * *']);
     expect(script.observability).toMatchObject({
       enabled: true,
       logs: { enabled: true, invocation_logs: false },

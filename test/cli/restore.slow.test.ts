@@ -5,13 +5,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT, readConfig } from '../../src/cli/local-state.ts';
-import { readSchedules } from '../../src/cli/schedule.ts';
 import type { Demo } from '../../src/cli/seed-demo.ts';
 import { freePort } from '../helpers/service.ts';
 import { ingestAt } from './ingest.ts';
 import { runCommand, runScript, stop } from './process.ts';
 
 // The commands of "Restore everything from the bucket" in docs/operations.md, from one local deployment to another.
+
+/** When the cron writes a snapshot. */
+const NIGHT = Date.UTC(2026, 2, 1, 2, 20);
 
 let folder: string;
 beforeAll(async () => {
@@ -82,10 +84,7 @@ it('restores a local deployment from a folder, says what it did, and refuses a s
   await expect
     .poll(() => report(source.url), { timeout: 30_000, interval: 200 })
     .toMatchObject({ installs: 1, events: 3 });
-  const [, , nightly = ''] = await readSchedules();
-  const snapshot = await fetch(
-    `${source.url}/cdn-cgi/local/scheduled?${new URLSearchParams({ cron: nightly })}`,
-  );
+  const snapshot = await fetch(`${source.url}/cdn-cgi/local/scheduled?time=${NIGHT}`);
   expect(snapshot.status).toBe(200);
   const before = await report(source.url);
   await stop(source.service);
@@ -152,9 +151,7 @@ it('restores one application of a deployment that goes on, whose counter was los
   await send(before.url);
   const whole = { totals: { installs: 1, events: 1 }, devices: [1, 1] };
   await expect.poll(() => counted(before.url), waiting).toMatchObject(whole);
-  const [, , nightly = ''] = await readSchedules();
-  const query = new URLSearchParams({ cron: nightly });
-  expect((await fetch(`${before.url}/cdn-cgi/local/scheduled?${query}`)).status).toBe(200);
+  expect((await fetch(`${before.url}/cdn-cgi/local/scheduled?time=${NIGHT}`)).status).toBe(200);
   await stop(before.service);
   expect(await loseCounter(stateDir)).toBe(1);
 

@@ -1,9 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { DAY_MS } from '#lib/time';
 import service from '../../src/index.ts';
 import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -48,7 +48,7 @@ it('keeps both stores at the same size, and every total, over weeks', async () =
     // By then it is time to export the raw events.
     vi.setSystemTime(now + 2 * 3_600_000);
     await counter.inside((own) => own.alarm());
-    await service.scheduled(createScheduledController({ cron: '* * * * *' }), worker.bindings);
+    await service.scheduled(inMinuteOf('chores'), worker.bindings);
     rows.push((await rowsOfCounter()) + (await rowsOfD1()));
   }
   const sizes = (from: number, to: number) => Math.max(...rows.slice(from, to));

@@ -16,6 +16,7 @@ import { createCreative } from '../helpers/creatives.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { objectsOf } from '../helpers/lake.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { fillTables, tablesWith } from '../helpers/tables.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -81,15 +82,7 @@ async function expectNothingLeft(tenant: Tenant) {
 
 const scheduled = async (at: number) => {
   vi.setSystemTime(at);
-  await service.scheduled(
-    {
-      cron: '* * * * *',
-      scheduledTime: at,
-      noRetry: () => undefined,
-      type: 'scheduled',
-    } as ScheduledController,
-    worker.bindings,
-  );
+  await service.scheduled(inMinuteOf('chores'), worker.bindings);
   vi.useRealTimers();
 };
 

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
 import { runSchedule } from '../../src/schedule.ts';
+import { MINUTES } from '../helpers/minutes.ts';
 import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createApplications, fillSides, type Side, type Sides, worker } from './sides.ts';
 import { answersTo, differences, marksIn, storedOf } from './visible.ts';
@@ -8,8 +9,6 @@ import { answersTo, differences, marksIn, storedOf } from './visible.ts';
 // What the Worker does by itself, for all applications in turn: each gets what is its own, and an application that is deleted takes nothing of
 // another one along.
 
-const MINUTE = '* * * * *';
-const ALL_SCHEDULES = [MINUTE, '30 15,17,19 * * *', '20 2,3,4 * * *', '50 * * * *'];
 const HOUR_MS = 3_600_000;
 const HOOKS = 'https://hooks.example.com/';
 
@@ -28,7 +27,7 @@ async function runAll(at: number): Promise<void> {
     posted.push({ url, body: String(init.body ?? '') });
     return new Response(null, { status: url.startsWith(HOOKS) ? 200 : 503 });
   });
-  for (const cron of ALL_SCHEDULES) await runSchedule(cron, worker.bindings).catch(() => undefined);
+  for (const time of Object.values(MINUTES)) await runSchedule(time, worker.bindings).catch(() => undefined);
   standIn.mockRestore();
   vi.useRealTimers();
 }

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { database } from '#db';
 import { invite, pruneSessions } from '#members';
 import worker from '../../src/index.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { createPerson, signIn } from '../helpers/person.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -36,7 +37,7 @@ it('deletes a session and an invitation once they expire, not before', async () 
 
 it('keeps people signed in when the cron runs', async () => {
   const { team, browser } = await personWithInvitation();
-  await worker.scheduled({ cron: '* * * * *' } as ScheduledController, env);
+  await worker.scheduled(inMinuteOf('chores'), env);
   expect((await browser.get('/settings/account')).status).toBe(200);
   const left = await env.DB.prepare('SELECT count(*) AS n FROM invitations WHERE team_id = ?')
     .bind(team.id)

@@ -1,9 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { addDays } from '#lib/time';
 import { parseFurtherRates } from '#money';
 import service from '../../src/index.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { putRates } from '../helpers/money.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
@@ -30,12 +30,10 @@ async function run(reference: Answer, further: Answer, urls: Partial<typeof URLS
     asked.push(String(url));
     return url === URLS.EXCHANGE_RATES_URL ? reference() : further();
   });
-  const error = await service
-    .scheduled(createScheduledController({ cron: '30 15,17,19 * * *' }), { ...env, ...URLS, ...urls })
-    .then(
-      () => null,
-      (thrown: Error) => thrown.message,
-    );
+  const error = await service.scheduled(inMinuteOf('exchange rates'), { ...env, ...URLS, ...urls }).then(
+    () => null,
+    (thrown: Error) => thrown.message,
+  );
   return { asked, error };
 }
 

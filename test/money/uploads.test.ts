@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { addDays, dayIn } from '#lib/time';
 import { fetchSharedRates, parseReferenceRates } from '#money';
 import worker from '../../src/index.ts';
-import wrangler from '../../wrangler.toml?raw';
 import { createCreative } from '../helpers/creatives.ts';
 import { addFigures } from '../helpers/figures.ts';
+import { inMinuteOf, type MINUTES } from '../helpers/minutes.ts';
 import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, fieldsOf, startWorker } from '../helpers/worker.ts';
@@ -231,15 +231,12 @@ const XML = `<?xml version="1.0" encoding="UTF-8"?>
 describe('the daily reference rates', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  const scheduled = (cron: string) =>
-    worker.scheduled(
-      { cron, scheduledTime: Date.now(), noRetry: () => undefined, type: 'scheduled' } as ScheduledController,
-      {
-        ...env,
-        EXCHANGE_RATES_URL: 'https://rates.test/daily.xml',
-        FURTHER_RATES_URL: '',
-      },
-    );
+  const scheduled = (work: keyof typeof MINUTES) =>
+    worker.scheduled(inMinuteOf(work), {
+      ...env,
+      EXCHANGE_RATES_URL: 'https://rates.test/daily.xml',
+      FURTHER_RATES_URL: '',
+    });
 
   it('are read from the bank’s file with either kind of quotes', () => {
     expect(parseReferenceRates(XML)).toEqual([
@@ -251,11 +248,10 @@ describe('the daily reference rates', () => {
 
   it('are fetched only on their schedule, and convert for every team', async () => {
     const fetched = answerFetch(async () => new Response(XML));
-    await scheduled('* * * * *');
+    await scheduled('chores');
     expect(fetched).not.toHaveBeenCalled();
-    await scheduled('30 15,17,19 * * *');
-    await scheduled('30 15,17,19 * * *');
-    expect(wrangler).toContain('crons = ["* * * * *", "30 15,17,19 * * *",');
+    await scheduled('exchange rates');
+    await scheduled('exchange rates');
     expect(fetched.mock.calls.map(([url]) => url)).toEqual(Array(2).fill('https://rates.test/daily.xml'));
 
     const tenant = await createTenant({ timezone: 'Asia/Tokyo' });

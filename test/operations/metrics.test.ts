@@ -1,4 +1,3 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -8,6 +7,7 @@ import { recordRun } from '#operations';
 import service from '../../src/index.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { answerFetch } from '../helpers/strict-fetch.ts';
 import { createTenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -34,8 +34,7 @@ function gaugeOf(text: string, name: string): number {
   return Number(line?.slice(name.length + 1) ?? Number.NaN);
 }
 
-const runMinute = (bindings: Env = env) =>
-  service.scheduled(createScheduledController({ cron: '* * * * *' }), bindings);
+const runMinute = (bindings: Env = env) => service.scheduled(inMinuteOf('chores'), bindings);
 
 it('measures the deployment and each application, in the form of OpenMetrics', async () => {
   const tenant = await createTenant();

@@ -1,10 +1,10 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createAlert, createChannel, NewChannel } from '#alerts';
 import { alerts, channels, database } from '#db';
 import service from '../../src/index.ts';
 import { WatchedD1 } from '../helpers/d1.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -117,9 +117,7 @@ it.each(FAULTS.slice(0, 3))(
     const minute = async (overrides: Partial<Env> = {}) => {
       now += MINUTE;
       vi.setSystemTime(now);
-      await service
-        .scheduled(createScheduledController({ cron: '* * * * *' }), { ...env, ...overrides })
-        .catch(() => undefined);
+      await service.scheduled(inMinuteOf('chores'), { ...env, ...overrides }).catch(() => undefined);
       return texts.splice(0).filter(({ text }) => text.includes('The database'));
     };
     await minute();

@@ -1,8 +1,8 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, vi } from 'vitest';
 import service from '../../src/index.ts';
 import { copyDatabase } from '../helpers/d1-copy.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { settleAll } from '../helpers/settle.ts';
 import type { Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -13,7 +13,7 @@ import { describeEveryReport } from '../oracle/every-report.ts';
 
 async function loseTheRest(tenant: Tenant, sendRest: () => Promise<void>): Promise<void> {
   const worker = startWorker();
-  const runMinute = () => service.scheduled(createScheduledController({ cron: '* * * * *' }), env);
+  const runMinute = () => service.scheduled(inMinuteOf('chores'), env);
   const path = `/v1/applications/${tenant.application.id}`;
   const health = async () => (await worker.team(tenant, '/v1/health')).json();
   await runMinute();

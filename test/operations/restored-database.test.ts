@@ -1,4 +1,3 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -10,6 +9,7 @@ import { eventOf, rollupOf, startCounter } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { copyDatabase } from '../helpers/d1-copy.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { pageOf } from '../helpers/page.ts';
 import { signedIn } from '../helpers/person.ts';
 import { settleAll } from '../helpers/settle.ts';
@@ -26,6 +26,7 @@ beforeEach(async () => {
   await db.delete(delayedMessages);
   await db.delete(scheduleRuns);
   await env.RAW_EVENTS.delete('deployment/heartbeat.json');
+  await env.CREATIVES.getByName('deployment').deleteAll();
   vi.spyOn(console, 'error').mockReturnValue();
   vi.spyOn(console, 'warn').mockReturnValue();
 });
@@ -105,7 +106,7 @@ it('notices a restore within a minute and without traffic, in Health, the page, 
 
 it('is run by the cron, and sees no restore in a run that ends after a later one', async () => {
   const tenant = await createTenant();
-  const run = () => service.scheduled(createScheduledController({ cron: '* * * * *' }), env);
+  const run = () => service.scheduled(inMinuteOf('chores'), env);
   await run();
   await run();
   const later = Date.now() + MINUTE;
@@ -183,4 +184,22 @@ it('continues, and says how much is missing, if the database is older than what 
   expect(await resume(tenant)).toMatchObject({ counters: 1, missing_parts: 2 });
   expect(await impressionsOf(tenant)).toBe(2);
   expect(await countAds(tenant, token, 1)).toBe(3);
+});
+
+it('writes to the bucket once, and notices that it was emptied', async () => {
+  const tenant = await createTenant();
+  const put = vi.spyOn(env.RAW_EVENTS, 'put');
+  const now = Date.now();
+  for (const minutes of [0, 1, 2]) await watchStores(env, now + minutes * MINUTE);
+  expect(put).toHaveBeenCalledTimes(1);
+  expect(await db.$count(storeLosses)).toBe(0);
+  await env.RAW_EVENTS.delete('deployment/heartbeat.json');
+  await watchStores(env, now + 3 * MINUTE);
+  await watchStores(env, now + 4 * MINUTE);
+  expect(put).toHaveBeenCalledTimes(2);
+  const lost = await db
+    .select()
+    .from(storeLosses)
+    .where(eq(storeLosses.applicationId, tenant.application.id));
+  expect(lost).toMatchObject([{ store: 'bucket', lostFrom: now + 2 * MINUTE }]);
 });

@@ -1,4 +1,4 @@
-import { createScheduledController, evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { writeSnapshot } from '#backup';
@@ -13,6 +13,7 @@ import { askRestore, beginRestore, exportAll, loseAllButBucket } from '../helper
 import { rollupOf } from '../helpers/counter.ts';
 import { createCreative } from '../helpers/creatives.ts';
 import { envelope } from '../helpers/envelopes.ts';
+import { inMinuteOf } from '../helpers/minutes.ts';
 import { settleAll, settleOnce } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
@@ -97,9 +98,7 @@ it('database: nothing is written, events wait, and every answer says what to do'
     data: { device_name: 'a', device_model: 'b', os_system: 'c', timezone: 'UTC' },
   });
   expect(token.status).toBe(500);
-  await expect(
-    service.scheduled(createScheduledController({ cron: '* * * * *' }), worker.bindings),
-  ).rejects.toThrow('Failed chores: ');
+  await expect(service.scheduled(inMinuteOf('chores'), worker.bindings)).rejects.toThrow('Failed chores: ');
   expect(await env.DB.prepare('SELECT count(*) AS n FROM clicks').first('n')).toBe(0);
 
   await env.DB.prepare("UPDATE store_formats SET number = 1 WHERE store = 'database'").run();

@@ -11,7 +11,8 @@ export { CreativeRegistry, Destination, OutboundSender } from '../../src/index.t
 // yet in D1, and not yet counted. A release keeps it with its stores as `worker.js.gz`.
 
 const HOUR_MS = 3_600_000;
-const NIGHTLY = '20 2,3,4 * * *';
+/** 0.2.0 asks for the cron, its successors for the time. */
+const NIGHTLY = { cron: '20 2,3,4 * * *', scheduledTime: Date.UTC(2026, 2, 1, 2, 20) };
 
 const refuse = (): never => {
   throw new Error('Network connection lost.');
@@ -92,7 +93,7 @@ async function control(action: string, counterName: string | null, env: Bindings
   if (action === 'messages') return messages;
   if (action === 'bucket') return readBucket(env.RAW_EVENTS);
   if (action === 'raw-files') return writeRawFiles();
-  if (action === 'snapshot') return service.scheduled({ cron: NIGHTLY } as ScheduledController, env);
+  if (action === 'snapshot') return service.scheduled(NIGHTLY as ScheduledController, env);
   if (!counterName) throw new Error(`${action} needs a counter`);
   const counter = env.COUNTERS.getByName(counterName);
   if (action === 'settle') return counter.settle();

@@ -36,7 +36,7 @@ const CLICK_DAYS = 7;
 const CUBE_HOURS = 2;
 const MAX_MESSAGE_BYTES = 128 * 1024;
 const MAX_SHARDS = 64;
-const CRONS_PER_ORG = 4;
+const CRONS_PER_ORG = 1;
 /** A counter requests more shards beyond either. */
 const SHARD_EVENTS_PER_SECOND = 5_000;
 const SHARD_BYTES = 4e9;

@@ -3,7 +3,7 @@ import type { Connector } from '#connectors';
 import { DAY_MS, type DayRange } from '#lib/time';
 import type { Api } from '../api.ts';
 import { localState } from '../local-state.ts';
-import { triggerSchedule } from '../schedule.ts';
+import { triggerMinute } from '../schedule.ts';
 import type { Demo } from '../seed-demo.ts';
 import { APPLE_AD } from './apple-ads.ts';
 import { RECEIVER_URL, simulatedFile } from './stand-in.ts';
@@ -78,7 +78,7 @@ export async function fetchReports(
     await api.team('POST', `/v1/connectors/${id}/backfill`, { from: first, to });
   }
   for (let run = 0; run < MAX_RUNS; run++) {
-    await triggerSchedule(demo.base_url, '* * * * *');
+    await triggerMinute(demo.base_url);
     const waiting = (await own()).filter(({ state }) => state !== 'idle' && state !== 'failing');
     if (waiting.length === 0) return;
   }
