@@ -9,6 +9,7 @@ import { inNode, pureTests, sqlAsText } from './test/helpers/pure-tests.ts';
 import { TEST_SECRETS } from './test/helpers/secrets.ts';
 import { type Runtime, readTestFiles, type TestFile } from './test/helpers/tiers.ts';
 import { withoutWaits } from './test/helpers/without-waits.ts';
+import { WorkerFirst } from './test/helpers/worker-first.ts';
 import { withChanges } from './test/newcomer/changes.ts';
 
 const dependencies = await bundledDependencies(import.meta.dirname);
@@ -77,6 +78,7 @@ const shared = {
 export default defineConfig({
   test: {
     ...shared,
+    sequence: { sequencer: WorkerFirst },
     reporters: ['default', new InterruptedProperties()],
     projects: [
       {

@@ -122,7 +122,7 @@ describe('the database after a year', () => {
 });
 
 describe('the bytes of a row, with its indexes', () => {
-  const ROWS = 20_000;
+  const ROWS = 5_000;
   const stored = new DatabaseSync(':memory:');
   let at = Date.UTC(2026, 0, 1);
   const id = (prefix: string) => {

@@ -9,6 +9,7 @@ import { createCreative } from '../helpers/creatives.ts';
 import { putCosts } from '../helpers/money.ts';
 import { settleAll } from '../helpers/settle.ts';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
+import { isThorough } from '../helpers/thorough.ts';
 import { fetchToken, startWorker } from '../helpers/worker.ts';
 import {
   addConnector,
@@ -96,7 +97,10 @@ const call = async <Body>(tenant: Tenant, method: string, path: string, body?: o
   return { status: answer.status, body: await answer.json<Body>() };
 };
 
-describe.each<Network>(['meta', 'tiktok', 'applovin', 'google', 'pull'])('costs of %s', (network) => {
+/** In the fast tier one that is asked page by page, and one whose rows are read from a stream. */
+const NETWORKS: Network[] = isThorough ? ['meta', 'tiktok', 'applovin', 'google', 'pull'] : ['meta', 'pull'];
+
+describe.each(NETWORKS)('costs of %s', (network) => {
   it('of 30 days are those of the network, with a day that it revised and a page that failed', async () => {
     const tenant = await createTenant();
     const standIn = new StandIn();
