@@ -98,6 +98,8 @@ async function main(file: string): Promise<boolean> {
   }
   const covered = weeks.filter(isCovered).length;
   console.log(`${covered} of ${weeks.length} weekly cohorts within their interval`);
+  // The total, too, is to be inside its interval.
+  if (!isCovered(whole)) return false;
   const error = Math.abs(Number(whole.predicted_purchase_revenue) / came(whole).revenue - 1);
   return isFitted && error <= 0.16 && covered >= 0.8 * weeks.length;
 }

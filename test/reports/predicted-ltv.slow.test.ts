@@ -122,7 +122,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
     const tenant = await createTenant();
     await sendCohort(tenant, { ago: 40, devices: 200, payers: 0, adNanos: 10_000_000 });
     const [row = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
-    expect(row).toMatchObject({ reason: 'too_few_payers', ads_reason: null, predicted_purchases: null });
+    expect(row).toMatchObject({ reason: 'no_payers', ads_reason: null, predicted_purchases: null });
     expect(Number(row.predicted_ad_revenue)).toBeGreaterThan(0);
     // Not to be taken for the whole.
     expect(row.predicted_ltv).toBeNull();
@@ -157,8 +157,8 @@ describe('GET /v1/reports/predicted-ltv', () => {
 
   it.each([
     { reason: 'too_young', cohort: { ago: 6, devices: 80, payers: 70 } },
-    { reason: 'too_few_payers', cohort: { ago: 30, devices: 100, payers: 49 } },
-    { reason: 'too_few_repeat_payers', cohort: { ago: 30, devices: 100, payers: 80, once: true } },
+    { reason: 'too_few_devices', cohort: { ago: 30, devices: 19, payers: 12 } },
+    { reason: 'no_payers', cohort: { ago: 30, devices: 100, payers: 0 } },
   ])('makes no prediction and says why: $reason', async ({ reason, cohort }) => {
     const tenant = await createTenant();
     await sendCohort(tenant, cohort);
@@ -173,6 +173,30 @@ describe('GET /v1/reports/predicted-ltv', () => {
       predicted_ltv: null,
     });
     expect(body.data[0]?.unconverted).toBeUndefined();
+  });
+
+  it.each([
+    { ago: 30, devices: 20, payers: 1 },
+    { ago: 30, devices: 100, payers: 8 },
+    { ago: 30, devices: 100, payers: 27, once: true },
+  ])('predicts from few payers, with a wide interval: %o', async (cohort) => {
+    const tenant = await createTenant();
+    await sendCohort(tenant, cohort);
+    const [few = {}] = (await ask(tenant, 'horizon_days=30')).body.data;
+    expect(few).toMatchObject({ size: cohort.devices, payers: cohort.payers, reason: null });
+    const widthOf = (row: Record<string, unknown>) =>
+      (Number(row.predicted_purchase_revenue_high) - Number(row.predicted_purchase_revenue_low)) /
+      Number(row.predicted_purchase_revenue);
+    expect(Number(few.predicted_purchase_revenue)).toBeGreaterThan(0);
+    expect(widthOf(few)).toBeGreaterThan(1);
+    // Beside a large cohort, what that suggests counts too.
+    await sendCohort(tenant, { ago: 31, devices: 400, payers: 200 });
+    const days = (await ask(tenant, 'cohort=day&horizon_days=30')).body.data;
+    expect(days.map(({ size, reason }) => [size, reason])).toEqual([
+      [400, null],
+      [cohort.devices, null],
+    ]);
+    expect(days[1]?.predicted_purchase_revenue).not.toBe(few.predicted_purchase_revenue);
   });
 
   it('predicts from the seventh day on', async () => {
@@ -199,7 +223,7 @@ describe('GET /v1/reports/predicted-ltv', () => {
     // Days, weeks and groups that lack nothing have no such field.
     const days = (await ask(tenant, 'cohort=day&horizon_days=30')).body.data;
     expect(days.map(({ reason, unconverted }) => [reason, unconverted])).toEqual([
-      ['too_few_payers', row.unconverted],
+      ['no_payers', row.unconverted],
       [null, undefined],
     ]);
     expect(days[0]).toMatchObject({ revenue: 0, payers: 80, predicted_ad_revenue: 0, predicted_ltv: null });

@@ -1,6 +1,7 @@
 import { memoize } from '../collections/memoize.ts';
 import { lnGamma } from './gamma.ts';
 import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
+import { type Prior, priorCost, shiftPrior } from './prior.ts';
 
 // BG/NBD: while customers are alive, they buy at an individual rate, which is gamma distributed (r, alpha). After each purchase they leave
 // with an individual probability, which is beta distributed (a, b).
@@ -42,12 +43,17 @@ export function bgNbdLogLikelihood({ r, alpha, a, b }: BgNbd, histories: readonl
   return sum;
 }
 
-/** The maximum-likelihood parameters for these histories. */
-export function fitBgNbd(histories: readonly PurchaseHistory[]): Fitted<BgNbd> & { logLikelihood: number } {
+/** The most likely parameters for these histories, given a prior or without one. */
+export function fitBgNbd(
+  histories: readonly PurchaseHistory[],
+  prior?: Prior,
+): Fitted<BgNbd> & { logLikelihood: number } {
   // Times are scaled to about 1, so that every parameter starts near its final value.
-  const scale = Math.max(...histories.map(({ age }) => age)) || 1;
+  const scale = Math.max(0, ...histories.map(({ age }) => age)) || 1;
+  const scaledPrior = shiftPrior(prior, 1, -Math.log(scale));
   const scaled = histories.map((own) => ({ ...own, lastAt: own.lastAt / scale, age: own.age / scale }));
-  const cost = (logs: readonly number[]) => penalty(logs) - bgNbdLogLikelihood(toBgNbd(logs), scaled);
+  const cost = (logs: readonly number[]) =>
+    penalty(logs) + priorCost(scaledPrior, logs) - bgNbdLogLikelihood(toBgNbd(logs), scaled);
   const { at } = minimize(cost, [-0.5, -0.5, 0, 0.5]);
   const logs = at.with(1, (at[1] ?? 0) + Math.log(scale));
   const model = toBgNbd(logs);

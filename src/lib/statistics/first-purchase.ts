@@ -1,4 +1,5 @@
 import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
+import { type Prior, priorCost } from './prior.ts';
 
 // When customers buy for the first time: some on day 0; the others wait an exponential time, with a rate that is gamma distributed across them
 // (k, beta), so that the share that has not bought yet is (beta / (beta + t))^k, and most of those who wait long never buy.
@@ -17,16 +18,17 @@ export const toFirstPurchase = ([k = 0, beta = 0]: readonly number[]): FirstPurc
 
 const lnWaits = ({ k, beta }: FirstPurchase, age: number) => -k * Math.log1p(age / beta);
 
-/** The maximum-likelihood parameters. Null if nobody has bought after day 0: then nobody is expected to. */
+/** The most likely parameters. Null if nobody has bought after day 0 and there is no prior: then nobody is expected to. */
 export function fitFirstPurchase(
   firsts: readonly CustomersByAge[],
   waiting: readonly CustomersByAge[],
+  prior?: Prior,
 ): Fitted<FirstPurchase> | null {
   const later = firsts.filter(({ age }) => age > 0);
-  if (later.length === 0) return null;
+  if (later.length === 0 && !prior) return null;
   const cost = (logs: readonly number[]) => {
     const model = toFirstPurchase(logs);
-    let sum = penalty(logs);
+    let sum = penalty(logs) + priorCost(prior, logs);
     for (const { age, count } of later) {
       const before = lnWaits(model, age - 1);
       sum -= count * (before + Math.log(-Math.expm1(lnWaits(model, age) - before)));

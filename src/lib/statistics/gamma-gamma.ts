@@ -1,6 +1,7 @@
 import { memoize } from '../collections/memoize.ts';
 import { lnGamma } from './gamma.ts';
 import { type Fitted, hessian, minimize, penalty } from './minimize.ts';
+import { type Prior, priorCost, shiftPrior } from './prior.ts';
 
 // Gamma-Gamma: the values of a customer's purchases are gamma distributed (p, nu) around the customer's own mean, and nu is gamma
 // distributed (q, gamma) across customers. How much they spend does not depend on how often.
@@ -29,15 +30,16 @@ function gammaGammaLogLikelihood({ p, q, gamma }: GammaGamma, spending: readonly
   return sum;
 }
 
-/** The maximum-likelihood parameters; q > 1, so that the mean over all customers exists. */
-export function fitGammaGamma(spending: readonly Spending[]): Fitted<GammaGamma> {
+/** The most likely parameters, given a prior or without one; q > 1, so that the mean over all customers exists. */
+export function fitGammaGamma(spending: readonly Spending[], prior?: Prior): Fitted<GammaGamma> {
   const total = spending.reduce((sum, { count }) => sum + count, 0);
   const scale = spending.reduce((sum, { mean, count }) => sum + mean * count, 0) / total || 1;
+  const scaledPrior = shiftPrior(prior, 2, -Math.log(scale));
   const scaled = spending.map((own) => ({ ...own, mean: own.mean / scale }));
   const cost = (logs: readonly number[]) =>
     (logs[1] ?? 0) <= 0
       ? Number.POSITIVE_INFINITY
-      : penalty(logs) - gammaGammaLogLikelihood(toGammaGamma(logs), scaled);
+      : penalty(logs) + priorCost(scaledPrior, logs) - gammaGammaLogLikelihood(toGammaGamma(logs), scaled);
   const { at } = minimize(cost, [1, 1, 1]);
   const logs = at.with(2, (at[2] ?? 0) + Math.log(scale));
   return { model: toGammaGamma(logs), logs, hessian: hessian(cost, at) };

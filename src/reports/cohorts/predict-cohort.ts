@@ -1,20 +1,25 @@
 import type { NetTerms, PurchasesAnswer } from '#counting';
 import { type Interval, joinIntervals, NOTHING } from '#lib/statistics/interval';
 import { type AdHistory, predictAds } from '#lib/statistics/predict-ads';
-import { type Prediction, type Purchases, predictRevenue } from '#lib/statistics/predict-revenue';
+import {
+  type Prediction,
+  type Priors,
+  type Purchases,
+  predictRevenue,
+} from '#lib/statistics/predict-revenue';
+import { hasManyPayers } from '#lib/statistics/priors';
 import { unconvertedOfDevices } from '../engine/unrated.ts';
 
 /** With less data than this, a prediction would be a guess. */
-const MIN_PAYERS = 50;
-const MIN_REPEAT_PAYERS = 20;
+const MIN_DEVICES = 20;
 const MIN_DAYS = 7;
 const MIN_ACTIVE_DAYS = 50;
 
 /** Why there is no prediction of purchases or ads. */
 export const REASONS = {
   too_young: `No device was acquired ${MIN_DAYS} days ago or earlier.`,
-  too_few_payers: `Fewer than ${MIN_PAYERS} devices have purchased in a currency with an exchange rate.`,
-  too_few_repeat_payers: `Fewer than ${MIN_REPEAT_PAYERS} devices have purchased on more than one day in a currency with an exchange rate.`,
+  too_few_devices: `The cohort has fewer than ${MIN_DEVICES} devices.`,
+  no_payers: 'No device has purchased in a currency with an exchange rate.',
   too_little_activity: `Devices were active on fewer than ${MIN_ACTIVE_DAYS} days after the first.`,
   no_fit: 'The model does not describe these devices.',
 } as const;
@@ -24,9 +29,14 @@ type Reason = keyof typeof REASONS;
  * The row of one cohort, without the columns that name it. Purchases: BG/NBD models how often those repeat who have bought, Gamma-Gamma how
  * much, and an exponential-gamma model how many of the others begin; purchases on one day count as one. Ads: the retention curve × the revenue
  * per active day. The two are taken as independent of each other for their sum. Amounts without an exchange rate are left out and listed.
- * With `net`, of every purchase the share counts that is left of those so far, after refunds and the stores' fee.
+ * A cohort with few payers is fitted with what `priors` know of all cohorts, and gets a wide interval. With `net`, of every purchase the share counts that is left of those so far, after refunds and the stores' fee.
  */
-export function predictCohort(parts: PurchasesAnswer, horizonDays: number, net: NetTerms | null) {
+export function predictCohort(
+  parts: PurchasesAnswer,
+  horizonDays: number,
+  net: NetTerms | null,
+  priors: () => Priors | null,
+) {
   const size = total(parts, (part) => part.size);
   const payers = total(parts, (part) => part.payers);
   const purchases = purchasesOf(parts);
@@ -34,8 +44,11 @@ export function predictCohort(parts: PurchasesAnswer, horizonDays: number, net: 
   const soFar = earnedSoFar(parts, purchases, ads);
   const kept = net === null ? 1 : shareKept(parts, net);
   if (net !== null) soFar.purchases = (soFar.purchases - returnedIn(parts)) * afterFee(net);
-  const purchased = predictPurchases(purchases, ads.devices, horizonDays);
-  const shown = predictFromAds(ads, horizonDays);
+  const isTooFew = size < MIN_DEVICES;
+  const purchased = isTooFew
+    ? 'too_few_devices'
+    : predictPurchases(purchases, ads.devices, horizonDays, priors);
+  const shown = isTooFew ? 'too_few_devices' : predictFromAds(ads, horizonDays);
   const [gross, ofAds] = [predictionIn(purchased), predictionIn(shown)];
   const ofPurchases = gross && scaled(gross, kept);
   const together = ofPurchases && ofAds ? joinIntervals(ofPurchases, ofAds) : null;
@@ -109,7 +122,7 @@ const totals = <Name extends string>(
     number
   >;
 
-function purchasesOf(parts: PurchasesAnswer): Purchases {
+export function purchasesOf(parts: PurchasesAnswer): Purchases {
   return {
     histories: parts.flatMap((part) =>
       rowsOf(part.histories, 6).map(([x = 0, lastAt = 0, age = 0, valued = 0, count = 0, value = 0]) => ({
@@ -166,13 +179,19 @@ function earnedSoFar(parts: PurchasesAnswer, { histories, firstValues }: Purchas
 type Ages = AdHistory['devices'];
 const isTooYoung = (devices: Ages) => !devices.some(({ age }) => age >= MIN_DAYS);
 
-function predictPurchases(purchases: Purchases, ages: Ages, horizonDays: number): Prediction | Reason {
+function predictPurchases(
+  purchases: Purchases,
+  ages: Ages,
+  horizonDays: number,
+  priors: () => Priors | null,
+): Prediction | Reason {
   if (isTooYoung(ages)) return 'too_young';
-  if (purchases.histories.reduce((sum, { count }) => sum + count, 0) < MIN_PAYERS) return 'too_few_payers';
-  const repeat = purchases.histories.reduce((sum, { x, count }) => sum + (x > 0 ? count : 0), 0);
-  if (repeat < MIN_REPEAT_PAYERS) return 'too_few_repeat_payers';
-  if (purchases.spending.length === 0) return 'no_fit';
-  return predictRevenue(purchases, horizonDays) ?? 'no_fit';
+  if (hasManyPayers(purchases)) {
+    return purchases.spending.length === 0 ? 'no_fit' : (predictRevenue(purchases, horizonDays) ?? 'no_fit');
+  }
+  const nobody = purchases.histories.length === 0 && purchases.waiting.length === 0;
+  const known = nobody ? null : priors();
+  return known === null ? 'no_payers' : (predictRevenue(purchases, horizonDays, known) ?? 'no_fit');
 }
 
 function predictFromAds(ads: AdHistory, horizonDays: number): Interval | Reason {

@@ -2,13 +2,14 @@ import * as z from 'zod';
 import { askPurchases, type PurchasesAnswer } from '#counting';
 import { database } from '#db';
 import { currencyCode, optionalDay, wholeNumber } from '#http';
+import { priorsFrom } from '#lib/statistics/priors';
 import { dayIn } from '#lib/time';
 import { counterGroup, deviceGroupBy, labelGroups } from '../device-groups.ts';
 import { otherColumns } from '../dimensions.ts';
 import { deviceFilterOf } from '../payers.ts';
 import { checkPeriod, cohortPeriod, filtersOf, netOrGross, period, type Reported } from '../query.ts';
 import { boundsWithin, type CohortKey } from './cohort-rows.ts';
-import { predictCohort } from './predict-cohort.ts';
+import { predictCohort, purchasesOf } from './predict-cohort.ts';
 import { readRates } from './rates.ts';
 
 const MAX_HORIZON_DAYS = 1_095;
@@ -93,8 +94,16 @@ export async function reportPredictedLtv(
       parts: rest,
     });
   }
+  let known: ReturnType<typeof priorsFrom> | undefined;
+  const priors = () => {
+    if (known === undefined) known = priorsFrom(purchasesOf(answer));
+    return known;
+  };
   return {
-    data: shown.map(({ columns, parts }) => ({ ...columns, ...predictCohort(parts, horizon_days, net) })),
+    data: shown.map(({ columns, parts }) => ({
+      ...columns,
+      ...predictCohort(parts, horizon_days, net, priors),
+    })),
     total_rows: cohorts.length,
     horizon_days,
     as_of: today,
