@@ -43,11 +43,15 @@ it('runs one preview of a team at once, which leaves a slot to reports', async (
   const { promise, resolve } = Promise.withResolvers<void>();
   const first = inLongReportSlot('team_p', () => promise.then(() => order.push('first preview')));
   const second = inLongReportSlot('team_p', async () => order.push('second preview'));
+  // Another team's preview takes as many turns as the second one would.
+  for (const _ of [1, 2]) await inLongReportSlot('team_q', async () => order.push('another team’s'));
   await inReportSlot('team_p', async () => order.push('a report'));
-  await inLongReportSlot('team_q', async () => order.push('another team’s'));
   resolve();
   await Promise.all([first, second]);
-  expect(order).toEqual(['a report', 'another team’s', 'first preview', 'second preview']);
+  expect(order).toEqual([
+    ...['another team’s', 'another team’s', 'a report'],
+    ...['first preview', 'second preview'],
+  ]);
 });
 
 it('frees the slot of a report that failed', async () => {
