@@ -142,6 +142,10 @@ function judgeDay(rule: MetricRule, to: string, readOf: (to: string) => Read): E
   return { from: now.from, to, groups, leftOut: now.leftOut };
 }
 
+const MAX_REST_MS = 1_000;
+/** As long as what was just done took, so that no more than half of a thread goes into a row of reports. */
+const rest = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, MAX_REST_MS)));
+
 /**
  * What a rule says at the end of each of the days, after counting what has arrived. The report of a day is made once, whatever is compared with it,
  * and one after the other, giving way to other requests in between.
@@ -166,7 +170,9 @@ async function evaluateDays(
   for (const [made, to] of ends.entries()) {
     if (made >= first && Date.now() - startedAt > maxMs) break;
     if (made > 0) await giveWay();
+    const began = Date.now();
     reads.set(to, await readFigures(sharing, application, rule, to, now));
+    if (made + 1 < ends.length) await rest(Date.now() - began);
   }
   const readOf = (to: string): Read => {
     const read = reads.get(to);

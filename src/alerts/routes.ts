@@ -1,6 +1,6 @@
 import { apiCaller, type Caller } from '#audit';
 import { database } from '#db';
-import { type Endpoint, EXAMPLE, endpoint, idOf, missing, pageOf, requireReportSlot } from '#http';
+import { type Endpoint, EXAMPLE, endpoint, idOf, missing, pageOf, requireLongReportSlot } from '#http';
 import { list } from '#http/answers';
 import { type ApplicationRow, ownApplication } from '#teams';
 import {
@@ -92,7 +92,7 @@ export const alertEndpoints: Endpoint[] = [
     body: { schema: PreviewBody, examples: { week: { ...roas, preview_days: 7 } } },
     answer: { description: 'An evaluation per day.', schema: AlertPreview },
     errors: missing('Application'),
-    checks: [requireReportSlot],
+    checks: [requireLongReportSlot],
     async handle(c, { body: { application_id, preview_days, ...asked } }) {
       const application = await ownApplication(c, application_id);
       const rule = await withScope(database(c.env.DB), application, MetricRule.parse(asked));

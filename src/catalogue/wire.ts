@@ -9,7 +9,7 @@ import {
   requiredText,
 } from '#lib/input/fields';
 import { keeps, keptBy } from '#lib/input/keeps';
-import { descriptive, identifier, replaceable, replacedIfMalformed } from '#lib/input/leniency';
+import { descriptive, identifier, naming, replaceable, replacedIfMalformed } from '#lib/input/leniency';
 import { placeholderName } from '#lib/input/placeholder';
 import { timestamp } from '#lib/timestamp';
 import { ATT_STATUSES, limitsTracking, NOT_UNDERSTOOD, readAttStatus, readGrant, readLimit } from '#networks';
@@ -80,8 +80,8 @@ const properties = () =>
 
 /** What a new device and each event say of the application on the device. Stored as the event's `device`, under the same names. */
 export const applicationProperties = {
-  app_version: descriptive(optionalNameOrNumber()),
-  sdk_version: descriptive(optionalNameOrNumber()),
+  app_version: descriptive(naming(optionalNameOrNumber())),
+  sdk_version: descriptive(naming(optionalNameOrNumber())),
   sdk_type: descriptive(optionalNameOrNumber()),
 };
 

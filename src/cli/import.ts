@@ -91,7 +91,14 @@ async function importPlain(file: string, target: Target): Promise<number> {
   const { size } = await stat(file);
   const bar = progressBar();
   const done = await importFile(file, target, (progress) => bar.show(size, progress)).finally(bar.stop);
-  console.log(`${done.accepted} events accepted, ${done.rejected} rejected.`);
+  console.log(
+    [
+      `${done.accepted} events accepted, ${done.rejected} rejected.`,
+      reasonsText({ reasons: {}, dropped: done.dropped ?? {} }),
+    ]
+      .filter(Boolean)
+      .join('\n'),
+  );
   return sayRejected(file, done.rejected);
 }
 
@@ -101,10 +108,10 @@ async function importAsRows(
   target: Target,
 ): Promise<number> {
   const bar = progressBar();
-  const { summary, reasons } = await importRows(source, read, target, (progress, size) =>
+  const { summary, ...why } = await importRows(source, read, target, (progress, size) =>
     bar.show(size, progress),
   ).finally(bar.stop);
-  console.log([summaryText(summary), reasonsText(reasons)].filter(Boolean).join('\n'));
+  console.log([summaryText(summary), reasonsText(why)].filter(Boolean).join('\n'));
   return sayRejected(source.file, totalOf(summary).rejected);
 }
 

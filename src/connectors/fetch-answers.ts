@@ -16,7 +16,9 @@ import type { ReportBudget } from './report-budget.ts';
 export type Sleep = (ms: number) => Promise<void>;
 
 const TIMEOUT_MS = 60_000;
-const MAX_BYTES = 20 * 1024 * 1024;
+/** Of an answer that is read as it arrives, and of one that is read as a whole, such as a page of 1,000 rows. */
+const MAX_MB = 20;
+const MAX_WHOLE_MB = 4;
 /** An invocation has 1,000, and several connectors run in one. */
 const MAX_REQUESTS = 200;
 /** Longer waits are for the next run. */
@@ -27,15 +29,14 @@ type Context = { fetcher: Fetch; sleep: Sleep; now: number; budget: ReportBudget
 /** Passes the text of a body on as it arrives. False if it has to be let go: see `ReportBudget`. */
 async function passText(
   body: ReadableStream<Uint8Array> | null,
-  budget: ReportBudget,
-  take: (text: string) => void,
+  { budget, maxMb, take }: { budget: ReportBudget; maxMb: number; take: (text: string) => void },
 ): Promise<boolean> {
   const decoder = new TextDecoder();
   let bytes = 0;
   // Whatever ends the loop cancels the body.
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new ReportFault('an answer has more than 20 MB');
+    if (bytes > maxMb * 1024 * 1024) throw new ReportFault(`an answer has more than ${maxMb} MB`);
     if (!budget.read(chunk.byteLength)) return false;
     take(decoder.decode(chunk, { stream: true }));
   }
@@ -56,7 +57,8 @@ async function send(request: CostRequest, context: Context): Promise<CostAnswer>
   const reading = answer.status === 200 ? reader?.() : undefined;
   const texts: string[] = [];
   const take = (text: string) => (reading ? reading.add(text) : texts.push(text));
-  if (!(await passText(answer.body, budget, take))) {
+  const maxMb = reading ? MAX_MB : MAX_WHOLE_MB;
+  if (!(await passText(answer.body, { budget, maxMb, take }))) {
     await budget.turn(sleep);
     return send(request, context);
   }

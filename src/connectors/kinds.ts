@@ -1,20 +1,18 @@
 import type * as z from 'zod';
 import { optionalText } from '#http';
-import { COST_REPORTS, type CostReport } from '#networks/costs';
+import { CAMPAIGN_FILTER, COST_REPORTS, type CostReport } from '#networks/costs';
 import { PLATFORMS, type Platform } from './platforms.ts';
 import { pull } from './pull.ts';
 
 /** Reports of ad revenue are compared with what arrived; those of costs are spend. */
 export type ConnectorKind = ({ family: 'ad_revenue' } & Platform) | ({ family: 'costs' } & CostReport);
 
-const FILTER = 'campaign_contains';
-
 const withCosts = (report: CostReport): ConnectorKind => ({
   family: 'costs',
   ...report,
   // An account may advertise several apps.
-  settings: report.settings.extend({ [FILTER]: optionalText(255).transform((text) => text ?? '') }),
-  labels: { ...report.labels, [FILTER]: 'Only campaigns whose name contains' },
+  settings: report.settings.extend({ [CAMPAIGN_FILTER]: optionalText(255).transform((text) => text ?? '') }),
+  labels: { ...report.labels, [CAMPAIGN_FILTER]: 'Only campaigns whose name contains' },
 });
 
 const { max, levelplay } = PLATFORMS;
@@ -36,10 +34,6 @@ export const CONNECTOR_KINDS = Object.keys(KINDS) as [KindName, ...KindName[]];
 /** A kind that this release knows. */
 export const kindOf = (name: string): ConnectorKind | undefined =>
   Object.hasOwn(KINDS, name) ? KINDS[name as KindName] : undefined;
-
-/** Whether a connector with these settings takes a campaign. */
-export const takesCampaign = (settings: Readonly<Record<string, string>>, campaign: string): boolean =>
-  campaign.toLowerCase().includes((settings[FILTER] ?? '').toLowerCase());
 
 /** The fields of a kind's form: its settings and its credentials. */
 export const fieldsOf = ({ settings, credentials, labels }: ConnectorKind) =>

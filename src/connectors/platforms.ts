@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { oneOf, requiredText } from '#http';
+import { exactJsonOrNull } from '#lib/encoding/exact-json';
 import type { Fetch } from '#lib/input/fetch';
 import { receiverFault } from '#lib/input/private-name';
+import { readText } from '#lib/input/read-text';
 import { type ReportDescription, type ReportFault, refusal } from '#networks/costs';
 import { type NetworkSums, sumByNetwork } from './report-file.ts';
 
@@ -20,13 +22,19 @@ export type Platform = ReportDescription & {
 
 const TIMEOUT_MS = 60_000;
 const MAX_REASON = 200;
+/** Of an answer beside the reports themselves: a token, or their addresses. */
+const MAX_ANSWER_BYTES = 256 * 1024;
 
 const get = (fetcher: Fetch, url: string, headers: Record<string, string> = {}) =>
   fetcher(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
 
 /** Never the address, which may have a key. */
 const refusalOf = async (what: string, answer: Response): Promise<ReportFault> =>
-  refusal(what, { status: answer.status, text: await answer.text(), retryAfterSeconds: null });
+  refusal(what, {
+    status: answer.status,
+    text: (await readText(answer.body, MAX_ANSWER_BYTES)).text,
+    retryAfterSeconds: null,
+  });
 
 async function readFile(
   fetcher: Fetch,
@@ -42,7 +50,8 @@ async function readFile(
 }
 
 async function readJson<Schema extends z.ZodType>(answer: Response, schema: Schema, what: string) {
-  const read = schema.safeParse(await answer.json().catch(() => null));
+  const { text } = await readText(answer.body, MAX_ANSWER_BYTES);
+  const read = schema.safeParse(exactJsonOrNull(text));
   if (!read.success) throw new Error(`${what} answered something else than its documentation says`);
   return read.data;
 }
@@ -80,7 +89,7 @@ const max: Platform = {
     // A day or an app without impressions is a 404 or a 204, too.
     if (answer.status === 204) return new Map();
     if (answer.status === 404) {
-      const text = await answer.text();
+      const { text } = await readText(answer.body, MAX_ANSWER_BYTES);
       if (/Data does not exist|No Mediation App Id found/i.test(text)) return new Map();
       throw new Error(`${what} answered 404: ${text.slice(0, MAX_REASON)}`);
     }
@@ -111,7 +120,8 @@ const levelplay: Platform = {
       refreshToken: credentials.refresh_token ?? '',
     });
     if (!signIn.ok) throw await refusalOf(`${what} sign-in`, signIn);
-    const token = (await signIn.text()).replaceAll('"', '').trim();
+    const { text: signed } = await readText(signIn.body, MAX_ANSWER_BYTES);
+    const token = signed.replaceAll('"', '').trim();
     const query = new URLSearchParams({ appKey: settings.app_key ?? '', date: day });
     const answer = await get(fetcher, `${base}/adRevenueMeasurements/v4?${query}`, {
       Authorization: `Bearer ${token}`,

@@ -3,7 +3,14 @@ import { optionalText, requiredText } from '#http';
 import { publicUrlFault } from '#lib/input/public-url';
 import { toNanos } from '#lib/money';
 import { type PulledCost, PulledCosts } from '#money';
-import { type CostReport, type CostRow, MAX_COST_ROWS, ReportFault, refusal } from '#networks/costs';
+import {
+  type CostReport,
+  type CostRow,
+  CostRows,
+  MAX_COST_ROWS,
+  ReportFault,
+  refusal,
+} from '#networks/costs';
 
 const WHO = 'The address';
 
@@ -43,7 +50,7 @@ export const pull: CostReport = {
   *read({ settings, credentials, from, to }) {
     const address = (settings.url ?? '').replaceAll('{from}', from).replaceAll('{to}', to);
     const token = credentials.bearer_token ?? '';
-    let rows: CostRow[] = [];
+    let rows = new CostRows(settings);
     let costs: PulledCosts | null = null;
     /** Of what is read and cannot be, the address is to blame. */
     const blaming = (read: () => void) => {
@@ -61,11 +68,13 @@ export const pull: CostReport = {
         ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),
       },
       reader() {
-        rows = [];
+        rows = new CostRows(settings);
         const reading = new PulledCosts({
           currency: settings.currency ?? '',
           maxRows: MAX_COST_ROWS,
-          onRow: (row) => row.date >= from && row.date <= to && rows.push(toRow(row)),
+          onRow: (row) => {
+            if (row.date >= from && row.date <= to) rows.add(toRow(row));
+          },
         });
         costs = reading;
         return { add: (text) => blaming(() => reading.add(text)) };
@@ -74,7 +83,7 @@ export const pull: CostReport = {
     if (answer.status !== 200) throw refusal(WHO, answer);
     blaming(() => costs?.end());
     return {
-      rows,
+      rows: rows.rows,
       account: { currency: null, timezone: null },
       expiresAt: null,
     };

@@ -19,7 +19,7 @@ export * from './schemas.ts';
 export { sharedReads } from './shared-reads.ts';
 export { prepareTemplate, toStatement } from './statement.ts';
 export { MAX_VALUE_BYTES, splitValue } from './statement-size.ts';
-export { guardDatabase, newerFormats, requireKnownDatabase } from './store-formats.ts';
+export { guardDatabase, newerFormats, noteNewerFile, requireKnownDatabase } from './store-formats.ts';
 export {
   columnNames,
   type DatabaseCell,

@@ -1,4 +1,5 @@
-import { NewerFormatError, newerFormatsOf } from '#lib/encoding/store-formats';
+import { sql } from 'drizzle-orm';
+import { NewerFormatError, newerFileIn, newerFormatsOf } from '#lib/encoding/store-formats';
 import { logError, underlying } from '#lib/log';
 import { withTimeout } from '#lib/timeout';
 import { database } from './client.ts';
@@ -25,6 +26,21 @@ export async function newerFormats(db: D1Database): Promise<{ store: string; fau
       throw error;
     });
   return newerFormatsOf(rows);
+}
+
+/**
+ * Notes a file of a newer format that a request has met, so that Health and `npm run org` name it from then on, until a release that knows the format
+ * runs. `fault` is the sentence about it. Does nothing about other stores, which are found without being met. Idempotent; never throws.
+ */
+export async function noteNewerFile(db: D1Database, fault: string): Promise<void> {
+  const met = newerFileIn(fault);
+  if (met === null) return;
+  const number = sql`max(${storeFormats.number}, excluded.number)`;
+  await database(db)
+    .insert(storeFormats)
+    .values(met)
+    .onConflictDoUpdate({ target: storeFormats.store, set: { number } })
+    .catch((error) => logError('newer file not noted', error));
 }
 
 function isKnown(db: D1Database): boolean {

@@ -1,5 +1,6 @@
 import { deviceIdIn, type LoggedEvent, shardOf } from '#catalogue';
 import { counterOf, type LogPage } from '#counting';
+import { givingWay } from '#http';
 import {
   type EventFilter,
   type FileEntry,
@@ -75,6 +76,7 @@ async function readFiles(
       const page = await readFileEvents(env.RAW_EVENTS, readable, filter, {
         limit,
         cursor: range.before ?? '',
+        giveWay: givingWay(),
       });
       const ends = [range.after ?? [], page.next_cursor ?? [], next === null ? [] : idAfter(next)].flat();
       const events = await withoutErased(env, place, page.events);

@@ -1,6 +1,7 @@
 import { HTTPException } from 'hono/http-exception';
 import { matchedRoutes, routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { noteNewerFile } from '#db';
 import { newerFormatIn } from '#lib/encoding/store-formats';
 import type { Fault } from '#lib/input/fields';
 import { logError, underlying } from '#lib/log';
@@ -106,6 +107,8 @@ function linkToDocumentation(c: AppContext): void {
 /** Logs an unknown error, sets the error's headers on the answer, and returns the error with its status. */
 export function takeError(c: AppContext, thrown: unknown): { error: AppError; status: ContentfulStatusCode } {
   const error = toAppError(thrown);
+  const newer = newerFormatIn(thrown);
+  if (newer !== null) c.executionCtx.waitUntil(noteNewerFile(c.env.DB, newer));
   if (error.code === 'internal') {
     const cause = underlying(thrown);
     const stack = cause instanceof Error ? cause.stack : String(cause);

@@ -39,6 +39,6 @@ export { HeldKinds, type RequestSample } from './held-kinds.ts';
 export { LookupCache } from './lookup-cache.ts';
 export { ACCEPTED, noteAbsent, readAbsent } from './note-absent.ts';
 export { addressOf, callerNetwork, requireWithin } from './rate-limit.ts';
-export { inReportSlot, requireReportSlot } from './report-slots.ts';
+export { inLongReportSlot, inReportSlot, requireLongReportSlot, requireReportSlot } from './report-slots.ts';
 export { exactJsonBody, jsonBody, limitBody, MAX_JSON_BODY_BYTES, readAs, toFaults } from './validate.ts';
 export { addWarnings } from './warnings-header.ts';

@@ -16,36 +16,37 @@ const LONGEST_REPORT_MS = 30_000;
 /** When each running report started, by team. */
 const running = new Map<string, Set<{ startedAt: number }>>();
 
-function takeSlot(teamId: string): (() => void) | null {
-  const slots = running.get(teamId) ?? new Set();
+function takeSlot(owner: string, max: number): (() => void) | null {
+  const slots = running.get(owner) ?? new Set();
   const startedAt = Date.now();
   for (const slot of slots) if (startedAt - slot.startedAt >= LONGEST_REPORT_MS) slots.delete(slot);
-  if (slots.size >= MAX_REPORTS_AT_ONCE) return null;
+  if (slots.size >= max) return null;
   const own = { startedAt };
-  running.set(teamId, slots.add(own));
+  running.set(owner, slots.add(own));
   return () => {
     slots.delete(own);
-    if (slots.size === 0 && running.get(teamId) === slots) running.delete(teamId);
+    if (slots.size === 0 && running.get(owner) === slots) running.delete(owner);
   };
 }
 
-/**
- * Runs `work` once fewer than `MAX_REPORTS_AT_ONCE` reports of the team are running in this isolate. Throws `rate_limited` after 10 s of
- * waiting. Waits by polling: the runtime cancels a request that only waits for another request's promise.
- */
-export async function inReportSlot<Result>(teamId: string, work: () => Promise<Result>): Promise<Result> {
+/** Waits by polling: the runtime cancels a request that only waits for another request's promise. */
+async function inSlot<Result>(
+  owner: string,
+  { max, what }: { max: number; what: string },
+  work: () => Promise<Result>,
+): Promise<Result> {
   const deadline = Date.now() + LONGEST_WAIT_MS;
-  let release = takeSlot(teamId);
+  let release = takeSlot(owner, max);
   while (!release) {
     if (Date.now() >= deadline) {
       throw new AppError(
         'rate_limited',
-        `Too many reports at once: your team may run ${MAX_REPORTS_AT_ONCE} at the same time`,
+        `Too many ${what} at once: your team may run ${max} at the same time`,
         { headers: { 'Retry-After': '5' } },
       );
     }
     await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
-    release = takeSlot(teamId);
+    release = takeSlot(owner, max);
   }
   try {
     // Small reports, one right after the other, leave others no turn either.
@@ -56,5 +57,21 @@ export async function inReportSlot<Result>(teamId: string, work: () => Promise<R
   }
 }
 
+/**
+ * Runs `work` once fewer than `MAX_REPORTS_AT_ONCE` reports of the team are running in this isolate. Throws `rate_limited` after 10 s of
+ * waiting.
+ */
+export const inReportSlot = <Result>(teamId: string, work: () => Promise<Result>): Promise<Result> =>
+  inSlot(teamId, { max: MAX_REPORTS_AT_ONCE, what: 'reports' }, work);
+
+/** The same for work that makes many reports: no other such work of the team runs beside it, and what waits for that leaves the slot to reports. */
+export const inLongReportSlot = <Result>(teamId: string, work: () => Promise<Result>): Promise<Result> =>
+  inSlot(`${teamId} long`, { max: 1, what: 'previews' }, () => inReportSlot(teamId, work));
+
 /** Runs the route's handler in a report slot of the caller's team. */
 export const requireReportSlot = createMiddleware<AppEnv>((c, next) => inReportSlot(c.get('team').id, next));
+
+/** The same for a handler that makes many reports. */
+export const requireLongReportSlot = createMiddleware<AppEnv>((c, next) =>
+  inLongReportSlot(c.get('team').id, next),
+);

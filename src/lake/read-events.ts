@@ -12,7 +12,12 @@ const READ_AT_ONCE = 6;
 type EventPosition = { eventId: string; file: RawFile; group: RowGroup; row: number };
 
 /** `cursor` is empty for the first page, then the previous page's `next_cursor`. */
-export type PageRequest = { limit: number; cursor: string };
+export type PageRequest = {
+  limit: number;
+  cursor: string;
+  /** Called after each row group, to let others have their turn. */
+  giveWay?: () => Promise<void>;
+};
 export type EventPage = { events: StoredEvent[]; next_cursor: string | null };
 
 /**
@@ -25,7 +30,7 @@ export async function readEvents(
   bucket: Bucket,
   entries: readonly FileEntry[],
   filter: EventFilter,
-  { limit, cursor }: PageRequest,
+  { limit, cursor, giveWay }: PageRequest,
   maxRows = MAX_ROWS_SCANNED,
 ): Promise<EventPage> {
   const isBefore = (eventId: string) => cursor === '' || eventId < cursor;
@@ -42,6 +47,7 @@ export async function readEvents(
       const own = rows.map(({ row, eventId }) => ({ eventId, file, group, row }));
       found = [...found, ...own].sort(newestEventFirst).slice(0, limit + 1);
       scanned += group.rows;
+      await giveWay?.();
     }
   };
   // No page can end before all files that contain its start are read.

@@ -12,6 +12,18 @@ function parseIPv6(text: string): ipaddr.IPv6 | null {
   }
 }
 
+/** The first 96 bits of addresses that contain an IPv4 address: mapped, translated by NAT64 (RFC 6052), and compatible (RFC 4291). */
+const IPV4_PREFIXES: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0', '0:0:0:0:0:0']);
+
+/** The IPv4 address within an IPv6 one. Null if there is none. */
+function ipv4Within({ parts }: ipaddr.IPv6): string | null {
+  const prefix = parts.slice(0, 6).map((part) => part.toString(16));
+  const [high = 0, low = 0] = parts.slice(6);
+  // `::` and `::1` are addresses of their own.
+  if (high === 0 || !IPV4_PREFIXES.has(prefix.join(':'))) return null;
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+}
+
 /**
  * The part of an address that identifies a household: all of an IPv4 address, or the /64 network of an IPv6 address, the smallest that
  * providers assign; devices change the other half daily (RFC 8981). Returns null if the text is not an address.
@@ -21,7 +33,8 @@ export function networkOf(address: string): string | null {
   if (!text.includes(':')) return IPV4.test(text) ? text : null;
   const parsed = parseIPv6(text);
   if (parsed === null) return null;
-  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  const within = ipv4Within(parsed);
+  if (within !== null) return within;
   return parsed.parts
     .slice(0, 4)
     .map((part) => part.toString(16))
@@ -43,12 +56,13 @@ function rangeOf(address: string): string {
 function readAddress(text: string): string | null {
   const plain = text
     .trim()
-    .replace(/^for=/i, '')
-    .replace(/^["']+|["']+$/g, '')
+    .replace(/^\[?["'(]+|["')]+\]?$/g, '')
+    .replace(/^(?:for|ip)=/i, '')
+    .replace(/^["']+/, '')
     .trim();
-  const [, inBrackets] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(plain) ?? [];
-  const [, withPort] = /^([\d.]+)(?::\d{1,5}|\/\d{1,2})$/.exec(plain) ?? [];
-  const address = (inBrackets ?? withPort ?? plain).trim();
+  const [, inBrackets] = /^\[([^\]]*)\](?::\d{1,5}|\/\d{1,3})?$/.exec(plain) ?? [];
+  const [, beforeEnd] = /^([\d.]+(?=:)|[^/]+(?=\/))(?::\d{1,5}|\/\d{1,3})$/.exec(plain) ?? [];
+  const address = (inBrackets ?? beforeEnd ?? plain).trim();
   return networkOf(address) === null || rangeOf(address) === 'unspecified' ? null : address;
 }
 
@@ -57,6 +71,6 @@ function readAddress(text: string): string | null {
  * there is none.
  */
 export function addressIn(text: string): string | null {
-  const addresses = text.split(/[,;]/).flatMap((part) => readAddress(part) ?? []);
+  const addresses = text.split(/[,;|\s]+/).flatMap((part) => readAddress(part) ?? []);
   return addresses.find((address) => !NOT_PUBLIC.has(rangeOf(address))) ?? addresses[0] ?? null;
 }

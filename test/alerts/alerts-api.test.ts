@@ -149,6 +149,28 @@ it('previews the latest days if all would take too long, each as without haste',
   expect(hasty).toEqual(whole.slice(0, 1));
 });
 
+it('rests between the reports of a preview as long as each took, a second at most', async () => {
+  const tenant = await createTenant();
+  const asked = { ...RULE, days: 1, preview_days: 3 };
+  for (const [step, isRest] of [
+    [137, (ms: number) => ms > 0 && ms < 1_000 && ms % 137 === 0],
+    [1_370, (ms: number) => ms === 1_000],
+  ] as const) {
+    const clock = Date.now();
+    let looks = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => clock + looks++ * step);
+    const { setTimeout: wait } = globalThis;
+    const waits: number[] = [];
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms = 0) => {
+      waits.push(ms);
+      return wait(work, Math.min(ms, 1));
+    }) as typeof setTimeout);
+    await post(tenant, '/v1/alerts/preview', asked);
+    vi.restoreAllMocks();
+    expect(waits.filter(isRest)).toHaveLength(2);
+  }
+});
+
 it.each([
   [{ ...RULE, metric: 'weather' }, 'metric must be the name of a metric, such as roas'],
   [{ ...RULE, metric: 'roas', group_by: 'item' }, 'metric is not known with this grouping and these filters'],

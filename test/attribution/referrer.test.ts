@@ -28,6 +28,34 @@ describe('a referrer', () => {
       `https://play.google.com/store/apps/details?id=a.b&referrer=click_id%3D${ID}%26gclid%3DCj0K`,
       [],
     ],
+    ['with a fragment', `click_id=${ID}&gclid=Cj0K#install`, []],
+    ['with a byte order mark', `\uFEFFclick_id=${ID}&gclid=Cj0K`, []],
+    ['with an encoded one', `%EF%BB%BFclick_id=${ID}&gclid=Cj0K`, []],
+    ['with a line break at its end', `click_id=${ID}&gclid=Cj0K\r\n`, []],
+    ['with a line break after an id', `click_id=${ID}\r\n&gclid=Cj0K`, []],
+    ['on several lines', `click_id=${ID}\r\ngclid=Cj0K\r\n`, []],
+    ['with a NUL', `click_id=${ID}&gclid=Cj0K\0`, []],
+    ['with spaces', ` click_id = ${ID} & gclid = Cj0K `, []],
+    ['with plus signs', `+click_id=${ID}&gclid=Cj0K&utm_source=google+play`, []],
+    ['in quotes', `"click_id=${ID}&gclid=Cj0K"`, []],
+    ['in JSON', `click_id=${ID}\\u0026gclid=Cj0K`, []],
+    ['in JSON, with equals signs', `click_id\\u003d${ID}\\u0026gclid\\u003DCj0K`, []],
+    ['in upper case', `CLICK_ID=${ID}&GCLID=Cj0K`, []],
+    ['encoded three times', `click_id%25253D${ID}%252526gclid%25253DCj0K`, []],
+    ['encoded four times', `click_id%2525253D${ID}%25252526gclid%2525253DCj0K`, []],
+    ['behind its name twice', `referrer=referrer%3Dclick_id%253D${ID}%2526gclid%253DCj0K`, []],
+    ['with empty ids first', `click_id=&gclid=&click_id=${ID}&gclid=Cj0K`, []],
+    ['with ids twice', `click_id=${ID}&gclid=Cj0K&click_id=clk_2.a.b&gclid=Other`, []],
+    [
+      'in the address of the store, with a fragment',
+      `https://play.google.com/store/apps/details?id=a.b&referrer=click_id%3D${ID}%26gclid%3DCj0K#top`,
+      [],
+    ],
+    [
+      'with a naked % after its click',
+      `gclid=Cj0K&click_id=${ID}%`,
+      ['click_id has malformed percent-encoding; read as it is'],
+    ],
     ['too long', `click_id=${ID}&gclid=Cj0K&x=${'y'.repeat(5_000)}`, [LONG]],
     ['too long and encoded', `click_id%3D${ID}%26gclid%3DCj0K%26x%3D${'y'.repeat(5_000)}`, [LONG]],
   ])('%s names its click', (_, install_referrer, warnings) => {
@@ -54,6 +82,12 @@ describe('a referrer', () => {
     expect(paramsOf(install_referrer)).toBeNull();
     expect(playReferrerOf({ install_referrer })).toBeNull();
     expect(referrerWarnings(install_referrer)).toEqual(warnings);
+  });
+
+  it('keeps a plus sign of a network’s id', () => {
+    expect(playReferrerOf({ install_referrer: 'gclid=Cj0K+a%2Bb' })?.click_ids).toEqual({
+      gclid: 'Cj0K+a+b',
+    });
   });
 
   it('names the first of its clicks that says something', () => {

@@ -82,14 +82,16 @@ it.each(Object.entries<Sums>(sums))('stores what the rows of %s add up to, twice
   expect(new Set(stored.map(({ network }) => network))).toEqual(new Set([expected.network]));
 });
 
+/** Day, campaign, amount, impressions, what the rows are broken down by, the word for a total, and currency. */
 const HEADINGS = [
-  ['Day', 'Campaign name', 'Amount spent (EUR)', 'Impressions', 'Age', 'Total'],
-  ['Tag', 'Kampagnenname', 'Ausgegebener Betrag (EUR)', 'Impressionen', 'Alter', 'Gesamt'],
-  ['Jour', 'Campagne', 'Coût (EUR)', 'Impr.', 'Âge', 'Total'],
-  ['日', 'キャンペーン', '費用 (EUR)', '表示回数', '年齢', '合計'],
-  ['일', '캠페인 이름', '지출 금액 (EUR)', '노출', '연령', '합계'],
-  ['Dzień', 'Nazwa kampanii', 'Wydana kwota (EUR)', 'Wyświetlenia', 'Wiek', 'Razem'],
-  ['Dag', 'Campagnenaam', 'Besteed bedrag (EUR)', 'Weergaven', 'Leeftijd', 'Totaal'],
+  ['Day', 'Campaign name', 'Amount spent', 'Impressions', 'Age', 'Total', 'Currency'],
+  ['Tag', 'Kampagnenname', 'Ausgegebener Betrag', 'Impressionen', 'Alter', 'Gesamt', 'Währung'],
+  ['Jour', 'Campagne', 'Coût', 'Impr.', 'Appareil', 'Total', 'Devise'],
+  ['日', 'キャンペーン', '費用', '表示回数', '年齢', '合計', '通貨'],
+  ['일', '캠페인 이름', '지출 금액', '노출', '연령', '합계', '통화'],
+  ['Dzień', 'Nazwa kampanii', 'Wydana kwota', 'Wyświetlenia', 'Wiek', 'Razem', 'Waluta'],
+  ['Dag', 'Campagnenaam', 'Besteed bedrag', 'Weergaven', 'Plaatsing', 'Totaal', 'Valuta'],
+  ['اليوم', 'اسم الحملة', 'المبلغ المنفق', 'مرات الظهور', 'العمر', 'الإجمالي', 'العملة'],
 ] as const;
 
 const STYLES = [
@@ -98,11 +100,14 @@ const STYLES = [
   { point: ',', group: '.' },
   { point: ',', group: '\u202f' },
   { point: '.', group: '' },
-] as const;
+  { point: '.', group: ',', groups: /\B(?=(?:\d{2})*\d{3}$)/g },
+] as const satisfies readonly { point: string; group: string; groups?: RegExp }[];
 
 /** An amount in thousandths as text, with up to three decimals. */
-function written(thousandths: number, { point, group }: (typeof STYLES)[number], isShort: boolean): string {
-  const whole = String(Math.floor(thousandths / 1000)).replace(/\B(?=(\d{3})+$)/g, group);
+function written(thousandths: number, style: (typeof STYLES)[number], isShort: boolean): string {
+  const { point, group } = style;
+  const groups = 'groups' in style ? style.groups : /\B(?=(?:\d{3})+$)/g;
+  const whole = String(Math.floor(thousandths / 1000)).replace(groups, group);
   const part = String(thousandths % 1000)
     .padStart(3, '0')
     .replace(isShort ? /0+$/ : /$^/, '');
@@ -120,11 +125,13 @@ it('stores exactly the sum of any file, or refuses it and stores nothing', async
         delimiter: fc.constantFrom(',', ';', '\t', '|'),
         isShort: fc.boolean(),
         title: fc.boolean(),
+        // In the heading of the amount, or in a column of its own, where one day has another currency.
+        inHeading: fc.boolean(),
         total: fc.constantFrom('none', 'first', 'last'),
         rows: fc.array(
           fc.record({
             day: fc.integer({ min: 1, max: 3 }),
-            age: fc.constantFrom('18-24', '25-34', '--'),
+            part: fc.constantFrom('18-24', '25-34', 'mobile', '--'),
             amount: fc.oneof(
               fc.integer({ min: 0, max: 9_999_999 }),
               fc.integer({ min: 0, max: 999_999 }).map((cents) => cents * 10),
@@ -134,19 +141,33 @@ it('stores exactly the sum of any file, or refuses it and stores nothing', async
           { minLength: 1, maxLength: 8 },
         ),
       }),
-      async ({ headings, style, delimiter, isShort, title, total, rows }) => {
+      async ({ headings, style, delimiter, isShort, title, inHeading, total, rows }) => {
         const campaign = `Run ${++run} | x, y; z`;
-        const [day, name, amount, impressions, age, word] = headings;
+        const [day, name, amount, impressions, part, word, currency] = headings;
+        const currencyOf = (row: { day: number }) => (inHeading || row.day < 3 ? 'EUR' : 'USD');
+        const amounts = new Map<string, number>();
+        for (const row of rows) {
+          amounts.set(currencyOf(row), (amounts.get(currencyOf(row)) ?? 0) + row.amount);
+        }
         const sum = rows.reduce((all, row) => all + row.amount, 0);
         const lines = rows.map((row) => [
-          ...[`2026-03-0${row.day}`, campaign, row.age, written(row.amount, style, isShort)],
+          ...[`2026-03-0${row.day}`, campaign, row.part, written(row.amount, style, isShort)],
           row.impressions === null ? '--' : String(row.impressions),
+          ...(inHeading ? [] : [currencyOf(row)]),
         ]);
-        const totals = total === 'none' ? [] : [[word, '', '', written(sum, style, isShort), '']];
+        const hasTotal = total !== 'none' && amounts.size === 1;
+        const totals = hasTotal ? [[word, '', '', written(sum, style, isShort), '']] : [];
         const body = Papa.unparse(
           [
             ...(title ? [['Report']] : []),
-            [day, name, age, amount, impressions],
+            [
+              day,
+              name,
+              part,
+              inHeading ? `${amount} (EUR)` : amount,
+              impressions,
+              ...(inHeading ? [] : [currency]),
+            ],
             ...(total === 'first' ? totals : []),
             ...lines,
             ...(total === 'last' ? totals : []),
@@ -158,10 +179,11 @@ it('stores exactly the sum of any file, or refuses it and stores nothing', async
         const thousandths = stored.reduce((all, row) => all + Math.round(row.amount * 1000), 0);
         if (status === 200) {
           kept++;
-          expect(saved.amounts).toEqual([{ currency: 'eur', amount: sum / 1000 }]);
+          const said = saved.amounts.map((one) => [one.currency.toUpperCase(), one.amount * 1000] as const);
+          expect(new Map(said.map(([code, thousandth]) => [code, Math.round(thousandth)]))).toEqual(amounts);
           expect(thousandths).toBe(sum);
           const isSaid = saved.skipped.some(({ reason }) => reason.includes('add up to'));
-          expect(isSaid).toBe(total !== 'none');
+          expect(isSaid).toBe(hasTotal);
           expect(saved.skipped.some(({ reason }) => reason.includes(', but'))).toBe(false);
         } else {
           expect([status, stored]).toEqual([400, []]);

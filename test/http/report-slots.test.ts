@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { inReportSlot } from '#http';
+import { inLongReportSlot, inReportSlot } from '#http';
 import { createTenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 
@@ -36,6 +36,22 @@ it('runs two reports of a team at once, the third when one has ended, and other 
   await end();
   await third;
   expect(order).toEqual(['another team’s', 'two end', 'third']);
+});
+
+it('runs one preview of a team at once, which leaves a slot to reports', async () => {
+  const order: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const first = inLongReportSlot('team_p', () => promise.then(() => order.push('first preview')));
+  const second = inLongReportSlot('team_p', async () => order.push('second preview'));
+  // Another team's preview takes as many turns as the second one would.
+  for (const _ of [1, 2]) await inLongReportSlot('team_q', async () => order.push('another team’s'));
+  await inReportSlot('team_p', async () => order.push('a report'));
+  resolve();
+  await Promise.all([first, second]);
+  expect(order).toEqual([
+    ...['another team’s', 'another team’s', 'a report'],
+    ...['first preview', 'second preview'],
+  ]);
 });
 
 it('frees the slot of a report that failed', async () => {

@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
+import { eq, inArray } from 'drizzle-orm';
 import { afterEach, expect, it, vi } from 'vitest';
-import { database, shareLinks } from '#db';
+import { composeDigests, createAlert, createChannel, NewChannel, watchAlerts } from '#alerts';
+import { alerts, channels, database, notices, shareLinks } from '#db';
 import { inReportSlot } from '#http';
 import { sha256Hex } from '#lib/crypto';
 import { createTenant, type Tenant } from '../helpers/tenant.ts';
@@ -81,4 +83,45 @@ it.each(READERS)('lets %s wait for a slot of its team', async (_, read) => {
   vi.restoreAllMocks();
   await end();
   expect((await read(tenant)).status).toBe(200);
+});
+
+const db = database(env.DB);
+const callerOf = ({ team }: Tenant) => ({ db, team, actor: 'someone@team.test', now: Date.now() });
+
+async function addDigest(tenant: Tenant): Promise<void> {
+  const target = 'https://hooks.example.com/x';
+  const channel = NewChannel.parse({ kind: 'webhook', target, digest: 'daily' });
+  const secret = env.KEY_ENCRYPTION_SECRET;
+  await createChannel(callerOf(tenant), tenant.application, channel, 'https://dash.test', secret);
+}
+
+const WORK_OF_CRONS: [string, (tenant: Tenant) => Promise<unknown>, (now: number) => Promise<void>][] = [
+  ['a digest', addDigest, (now) => composeDigests(env, now)],
+  [
+    'the check of an alert',
+    (tenant) => createAlert(callerOf(tenant), tenant.application, { kind: 'no_events', threshold: 1 }),
+    (now) => watchAlerts(env, now),
+  ],
+];
+
+it.each(WORK_OF_CRONS)('lets %s wait for a slot of its team', async (_, add, work) => {
+  await db.batch([db.delete(alerts), db.delete(channels), db.delete(notices)]);
+  const [tenant, other] = [await createTenant(), await createTenant()];
+  for (const one of [tenant, other]) await add(one);
+  const done = async ({ application: { id } }: Tenant) => {
+    const own = db.select({ id: channels.id }).from(channels).where(eq(channels.applicationId, id));
+    const checked = await db.select().from(alerts).where(eq(alerts.applicationId, id));
+    const digests = await db.$count(notices, inArray(notices.channelId, own));
+    return digests + checked.filter(({ finding }) => finding !== null).length;
+  };
+  const tomorrow = Date.now() + 2 * 86_400_000;
+  const end = await occupySlots(tenant);
+  hurryClock();
+  await work(tomorrow);
+  vi.restoreAllMocks();
+  expect([await done(tenant), await done(other)]).toEqual([0, 1]);
+  await end();
+  // What failed is tried again.
+  await work(tomorrow + 11 * 60_000);
+  expect(await done(tenant)).toBe(1);
 });

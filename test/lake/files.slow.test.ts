@@ -36,6 +36,23 @@ async function readPages(
   }
 }
 
+it('gives way after each row group that it scans', async () => {
+  const { bucket, entries, events } = await write({ events: 30_000, devices: 100 });
+  let turns = 0;
+  const giveWay = async () => {
+    turns++;
+  };
+  const page = await readEvents(
+    bucket,
+    entries,
+    { eventName: 'nothing' },
+    { limit: 10, cursor: '', giveWay },
+  );
+  expect(page.events).toEqual([]);
+  expect(turns).toBeGreaterThanOrEqual(entries.length);
+  expect(events.length / turns).toBeLessThanOrEqual(8_192);
+});
+
 it('describes a file in its index entry', async () => {
   const { bucket, entries, events } = await write({ events: 1_000, devices: 100 });
   const [first, last] = [events[0], events.at(-1)];

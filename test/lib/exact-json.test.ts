@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseExactJson } from '#lib/encoding/exact-json';
+import { hasLongNumber, parseExactJson, parseJson } from '#lib/encoding/exact-json';
 
 it('keeps whole numbers beyond 2^53 as text', () => {
   const text =
@@ -12,6 +12,23 @@ it('keeps whole numbers beyond 2^53 as text', () => {
     s: '23854855793500701',
   });
   expect(JSON.parse(text).ad_id).not.toBe(23854855793500701n);
+});
+
+it.each([
+  ['9007199254740993.0', '9007199254740993.0'],
+  ['12345678901234567.5', '12345678901234567.5'],
+  ['-9007199254740993', '-9007199254740993'],
+  ['1e400', '1e400'],
+  ['-1.5E+400', '-1.5E+400'],
+  ['1e20', 1e20],
+  ['9007199254740991', 9007199254740991],
+  ['0.1234567890123456789', 0.12345678901234568],
+])('reads %s at any depth', (source, value) => {
+  for (const wrapped of [`{"a":${source}}`, `{"a":{"b":[${source}]}}`, `{"a":[[ ${source} ]]}`]) {
+    expect(hasLongNumber(wrapped) || typeof value === 'number').toBe(true);
+    const parsed = JSON.stringify(parseJson(wrapped));
+    expect(parsed).toBe(wrapped.replace(` ${source} `, source).replace(source, JSON.stringify(value)));
+  }
 });
 
 it('reads every other value like JSON.parse', () => {

@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { JsonRows } from '#lib/encoding/json-rows';
+import { parseExactJson } from '#lib/encoding/exact-json';
+import { JsonRows, type JsonRowsOptions } from '#lib/encoding/json-rows';
 
 /** The rows of a text that arrives in pieces of these lengths. */
-function rowsOf(text: string, lengths: readonly number[] = [text.length]): unknown[] {
+function rowsOf(
+  text: string,
+  lengths: readonly number[] = [text.length],
+  options: JsonRowsOptions = {},
+): unknown[] {
   const rows: unknown[] = [];
-  const reader = new JsonRows((row) => rows.push(row));
+  const reader = new JsonRows((row) => rows.push(row), options);
   let at = 0;
   for (let piece = 0; at < text.length; piece++) {
     const length = Math.max(1, lengths[piece % lengths.length] ?? 1);
@@ -21,7 +26,7 @@ const lengths = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLeng
 it('finds the rows of any list, however it arrives', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), lengths, fc.constantFrom(0, 1, '\t'), (list, pieces, space) => {
-      const expected = JSON.parse(JSON.stringify(list));
+      const expected = parseExactJson(JSON.stringify(list));
       expect(rowsOf(JSON.stringify(list, null, space), pieces)).toEqual(expected);
     }),
   );
@@ -36,7 +41,7 @@ it('finds the rows of an object, whatever else it has', () => {
     fc.property(fc.array(fc.jsonValue()), others, others, lengths, (rows, before, after, pieces) => {
       const members = [...Object.entries(before), ['rows', rows] as const, ...Object.entries(after)];
       const text = `{${members.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(' , ')}}`;
-      expect(rowsOf(text, pieces)).toEqual(JSON.parse(JSON.stringify(rows)));
+      expect(rowsOf(text, pieces)).toEqual(parseExactJson(JSON.stringify(rows)));
     }),
   );
 });
@@ -53,7 +58,7 @@ it('refuses whatever is not JSON with a list of rows', () => {
         const changed = text.slice(0, at) + change + text.slice(at + 1);
         let expected: unknown;
         try {
-          expected = JSON.parse(changed);
+          expected = parseExactJson(changed);
         } catch {
           expect(() => rowsOf(changed)).toThrow(/^JSON /);
           return;
@@ -91,4 +96,33 @@ it.each([
 it('skips long names and values of other members', () => {
   const long = 'y'.repeat(100_000);
   expect(rowsOf(`{"${long}":"${long}","rows":[1],"z":{"rows":[2]}}`)).toEqual([1]);
+});
+
+const NESTED = { key: 'results', isNested: true, refused: 'error' };
+
+it('finds the rows of a list of objects, however it arrives', () => {
+  const batch = fc.record(
+    { fieldMask: fc.string(), results: fc.array(fc.jsonValue()), requestId: fc.jsonValue() },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(fc.array(batch), lengths, fc.constantFrom(0, 1, '\t'), (batches, pieces, space) => {
+      const text = JSON.stringify(batches, null, space);
+      expect(rowsOf(text, pieces, NESTED)).toEqual(
+        parseExactJson(JSON.stringify(batches.flatMap(({ results = [] }) => results))),
+      );
+    }),
+  );
+});
+
+it.each([
+  ['{"results":[]}', 'JSON that cannot be read from row 1 on'],
+  ['[[]]', 'JSON that cannot be read from row 1 on'],
+  ['[{"results":[1]}', 'JSON that ends too early'],
+  ['[{"results":[1]},]', 'JSON that cannot be read from row 2 on'],
+  ['[{"results":[1],"results":[2]}]', 'JSON with two lists `results`'],
+  ['[{"results":1}]', 'JSON without a list of rows'],
+  ['[{"results":[1,2]},{"error":{"code":500}}]', 'JSON with `error` after row 2'],
+])('refuses %s', (text, message) => {
+  expect(() => rowsOf(text, [3], NESTED)).toThrow(message);
 });

@@ -36,7 +36,16 @@ const SHARED = [
 ];
 const MACROS = [
   '&lt;id&gt;',
-  ...['{gclid}', '{{fbclid}}', '{{ campaign.name }}', '{{{x}}}', '[click_id]', '[[CLICK-ID]]', '__CLICKID__'],
+  ...[
+    '{gclid}',
+    '{ gclid }',
+    '{{fbclid}}',
+    '{{ campaign.name }}',
+    '{{{x}}}',
+    '[click_id]',
+    '[[CLICK-ID]]',
+    '__CLICKID__',
+  ],
   ...[
     '__CAMPAIGN_NAME__',
     '%%click_id%%',
@@ -90,6 +99,19 @@ describe('a placeholder', () => {
 
 it.each(REAL)('%s is a real identifier and a real name', (text) => {
   expect([placeholderId(text), placeholderName(text)]).toEqual([null, null]);
+});
+
+it.each([
+  '00000000-0000-0000-0000-000000000000',
+  '{00000000-0000-0000-0000-000000000000}',
+  '00000000000000000000000000000000',
+  ...['null_null', 'undefined, undefined', 'None/None', 'null,null,null'],
+])('%s is no name', (text) => {
+  expect(placeholderName(text)).toBe('says nothing, like null');
+});
+
+it.each(['Null_Island', 'none_2026', 'Unknown - Spring', '0_0', '000'])('%s is a real name, too', (text) => {
+  expect(placeholderName(text)).toBeNull();
 });
 
 it.each(['NA', '0', '1', 'true', 'Blank', '[US][Android]', '9774d56d682e549c'])(

@@ -116,6 +116,24 @@ describe('Meta', () => {
   });
 });
 
+it('asks for no further page once there are too many rows, and does not count campaigns that are left out', () => {
+  const info = { code: 0, data: { list: [{ currency: 'USD' }] } };
+  const item = (campaign_name: string) => ({
+    dimensions: { ad_id: '1', stat_time_day: '2026-03-02' },
+    metrics: { campaign_id: '1', campaign_name, adgroup_id: '2', adgroup_name: '', ad_name: '', spend: '1' },
+  });
+  const page = (name: string) => ({
+    code: 0,
+    data: { list: Array<object>(1_000).fill(item(name)), page_info: { total_page: 52 } },
+  });
+  const pages = (names: readonly string[]) => [info, ...names.map(page)];
+  const many = Array<string>(51).fill('Spring');
+  expect(() => readRecorded('tiktok', pages(many))).toThrow('the report has more than 50000 rows');
+  const few = [...Array<string>(51).fill('Autumn'), 'Spring'];
+  const settings = { campaign_contains: 'spring' };
+  expect(rowsOf(readRecorded('tiktok', pages(few), null, settings))).toHaveLength(1_000);
+});
+
 describe('TikTok', () => {
   const ok = (data: object) => ({ code: 0, message: 'OK', request_id: 'r', data });
   const INFO = ok({ list: [{ advertiser_id: '71', currency: 'JPY', timezone: 'Asia/Tokyo' }] });
@@ -213,6 +231,15 @@ describe('AppLovin', () => {
     );
   });
 
+  it.each([
+    ['{"results":[{', /^AppLovin answered JSON that ends too early$/],
+    ['<html>', /^AppLovin answered JSON without a list of rows$/],
+    [{ code: 500 }, /^AppLovin answered JSON without a list of rows$/],
+    [{ results: [result({}), result({ cost: 'much' })] }, /documentation says, at results\.1\.cost$/],
+  ])('says what is wrong with %j', (answer, reason) => {
+    expect(() => readRecorded('applovin', [answer])).toThrow(reason);
+  });
+
   it('says what is wrong with a wrong key', () => {
     const answer = { status: 403, text: 'Invalid API key' };
     expect(() => readRecorded('applovin', [answer])).toThrow(/^AppLovin answered 403: Invalid API key$/);
@@ -303,7 +330,12 @@ describe('Google Ads', () => {
       ],
       /^Google Ads answered PERMISSION_DENIED: The caller/,
     ],
-    [[TOKEN, CUSTOMER, [batch(spend('1', { costMicros: '-5' }))]], /at 0\.results\.0\.metrics\.costMicros/],
+    [[TOKEN, CUSTOMER, [batch(spend('1', { costMicros: '-5' }))]], /at results\.0\.metrics\.costMicros/],
+    [
+      [TOKEN, CUSTOMER, [batch(spend('1', {})), { error: { code: 500, status: 'INTERNAL' } }]],
+      /^Google Ads answered JSON with `error` after row 1$/,
+    ],
+    [[TOKEN, CUSTOMER, '[{"results":['], /^Google Ads answered JSON that ends too early$/],
     [[TOKEN, []], /does not know customer 1234567890/],
   ])('says what is wrong with %j', (answers, reason) => {
     expect(() => readRecorded('google', answers)).toThrow(reason);

@@ -191,6 +191,31 @@ it('raw_file: its events are not guessed', async () => {
   await expect(readEvents(bucket, entries, {}, page)).rejects.toThrow('a raw event file has format 9');
 });
 
+it('raw_file: Health names it once a request has met it, and no other store', async () => {
+  const { tenant, devices } = await start();
+  await send(tenant, devices[0]);
+  await worker.deliver(worker.queue.take());
+  await exportAll(tenant.application.id, 1);
+  const { objects } = await env.RAW_EVENTS.list({ prefix: 'events/' });
+  const own = objects.filter(({ key }) => key.includes(tenant.application.id));
+  expect(own.length).toBeGreaterThan(0);
+  for (const { key } of own) {
+    const bytes = await (await env.RAW_EVENTS.get(key))?.bytes();
+    await env.RAW_EVENTS.put(key, raised(bytes ?? new Uint8Array()));
+  }
+  const fault = 'A store has a newer format: a raw event file has format 9';
+  expect((await healthOf(tenant)).text).not.toContain(fault);
+  const list = () => worker.team(tenant, `/v1/events?application_id=${tenant.application.id}`);
+  const listed = await list();
+  expect([listed.status, await listed.text()]).toEqual([500, expect.stringContaining(fault)]);
+  const { text } = await healthOf(tenant);
+  expect(text).toContain(fault);
+  expect(text).toContain(RUNBOOK);
+  await list();
+  const { results } = await env.DB.prepare('SELECT * FROM store_formats').all();
+  expect(results).toEqual([{ store: 'raw_file', number: 9 }]);
+});
+
 it('cube_part: its sums are not guessed', async () => {
   await loadParquet();
   const texts = new Map([

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { requiredName } from '#lib/input/fields';
 import { descriptive, dropped } from '#lib/input/leniency';
 import { CONTROL_FAULT, hasControlCharacters } from '#lib/input/one-line';
+import { COUNTED_AS_ABSENT, placeholderName } from '#lib/input/placeholder';
 import { present } from '#lib/input/present';
 import { type EventKind, line } from '../kind.ts';
 import { readParams } from '../params.ts';
@@ -25,7 +26,11 @@ const Custom = storedOfDevice('custom', () => ({
 }));
 type Custom = z.infer<typeof Custom>;
 
-const nameFault = (text: string) => (hasControlCharacters(text) ? `${CONTROL_FAULT}; ignored` : null);
+function nameFault(text: string): string | null {
+  if (hasControlCharacters(text)) return `${CONTROL_FAULT}; ignored`;
+  const reason = placeholderName(text.trim());
+  return reason === null ? null : `${reason}; ${COUNTED_AS_ABSENT}`;
+}
 
 /** What the parameters of an `ad_request` have to be, because reports count by them. */
 const REQUEST_FAULTS = new Map<string, (text: string) => string | null>([

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { currencyCodeOfAnyDay, oneOf, optionalNameOrNumber, requiredNumber } from '#lib/input/fields';
-import { descriptive, dropped } from '#lib/input/leniency';
+import { descriptive, dropped, naming } from '#lib/input/leniency';
 import { fromNanos, MAX_AMOUNT, toNanos } from '#lib/money';
 import { type EventKind, line, type TransactionStepKind } from '../kind.ts';
 import { nanos, type OwnFields, optionalText, storedOfDevice, text } from '../stored.ts';
@@ -55,7 +55,7 @@ const asPurchase = wireForm(
   'custom.purchase',
   payload({
     item_id: grouping(),
-    item_name: descriptive(optionalNameOrNumber()),
+    item_name: descriptive(naming(optionalNameOrNumber())),
     value: requiredNumber(MAX_AMOUNT),
     currency: currencyCodeOfAnyDay(),
     status: oneOf(Object.keys(STATUSES) as [keyof typeof STATUSES]).transform((status) => STATUSES[status]),

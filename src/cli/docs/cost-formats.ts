@@ -5,9 +5,9 @@ const END = '<!-- formats: end -->';
 const SHOWN = ['date', 'campaign', 'adset', 'creative', 'amount', 'impressions', 'clicks'] as const;
 
 function row(format: CostFormat): string {
-  const { label, network, columns } = definitionOf(format);
+  const { label, network, columns, checkedAgainst } = definitionOf(format);
   const cells = SHOWN.map((field) => columns[field]?.[0] ?? '–');
-  return `| ${label} | ${network ?? '–'} | ${cells.join(' | ')} |\n`;
+  return `| ${label} | ${network ?? '–'} | ${cells.join(' | ')} | ${checkedAgainst} |\n`;
 }
 
 /** `docs/costs.md` with the table of what is read, from the table with which it is read. */
@@ -17,8 +17,8 @@ export function withCostFormats(page: string): string {
   const table = `${BEGIN}
 Read as they are exported, by day, in ${COST_LANGUAGES} (Meta, Google and TikTok; the others in English). The columns in English, any of which but day, campaign and amount may be missing:
 
-| export of | network | ${SHOWN.join(' | ')} |
-|---|---|${SHOWN.map(() => '---').join('|')}|
+| export of | network | ${SHOWN.join(' | ')} | checked against |
+|---|---|${SHOWN.map(() => '---').join('|')}|---|
 ${(Object.keys(COST_FORMATS) as CostFormat[]).map(row).join('')}`;
   return page.slice(0, start) + table + page.slice(end);
 }

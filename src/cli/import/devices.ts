@@ -3,7 +3,14 @@ import { finished } from 'node:stream/promises';
 import type { ImportItem, Target } from './file.ts';
 import { post } from './post.ts';
 import type { Scratch } from './scratch.ts';
-import { addTo, countReason, type ImportResult } from './summary.ts';
+import {
+  addTo,
+  countReason,
+  countWarnings,
+  type ImportResult,
+  type Reasons,
+  type Warnings,
+} from './summary.ts';
 
 /** The largest batch that `/fetch-token/batch` accepts. */
 const DEVICES_PER_REQUEST = 200;
@@ -30,7 +37,7 @@ type ReadRow = Extract<ImportedRow, { outcome: 'read' }>;
 /**
  * Fetches the tokens of a file's devices and writes its events, as items of `importFile`, to one file and its rejected rows to another. Each
  * device keeps its own id, so that repeating the import finds the same device. Rows without events are accepted with their device. Returns
- * the outcomes of all other rows so far, and why rows were not taken.
+ * the outcomes of all other rows so far, why rows were not taken, and what was dropped of devices.
  */
 export async function prepareRows(
   rows: AsyncIterable<ImportedRow>,
@@ -38,7 +45,7 @@ export async function prepareRows(
   scratch: Scratch,
   files: { events: string; rejected: string },
 ): Promise<ImportResult> {
-  const { summary, reasons }: ImportResult = { summary: {}, reasons: {} };
+  const { summary, reasons, dropped }: ImportResult = { summary: {}, reasons: {}, dropped: {} };
   const events = createWriteStream(files.events);
   const rejected = createWriteStream(files.rejected);
   let wanted = new Map<string, ImportedMetrics>();
@@ -49,7 +56,7 @@ export async function prepareRows(
     await write(rejected, { ...rejection, details: [] });
   };
   const send = async () => {
-    const refusals = await fetchTokens(target, wanted, scratch);
+    const refusals = await fetchTokens(target, wanted, scratch, dropped);
     wanted = new Map();
     for (const { line, kind, device, envelopes, row } of waiting) {
       const creativeToken = scratch.tokenOf(device.id);
@@ -86,7 +93,7 @@ export async function prepareRows(
   } finally {
     await Promise.all([close(events), close(rejected)]);
   }
-  return { summary, reasons };
+  return { summary, reasons, dropped };
 }
 
 async function write(output: WriteStream, line: unknown): Promise<void> {
@@ -101,7 +108,10 @@ async function close(output: WriteStream): Promise<void> {
 }
 
 type DeviceAnswer = {
-  results: ({ index: number; token: string } | { index: number; error: string; details?: unknown })[];
+  results: (
+    | { index: number; token: string; warnings?: Warnings }
+    | { index: number; error: string; details?: unknown }
+  )[];
 };
 
 /** Fetches the tokens of devices and saves them by device id. Returns why devices were refused. */
@@ -109,6 +119,7 @@ async function fetchTokens(
   target: Target,
   wanted: ReadonlyMap<string, ImportedMetrics>,
   scratch: Scratch,
+  dropped: Reasons,
 ): Promise<Map<string, string>> {
   const refusals = new Map<string, string>();
   if (wanted.size === 0) return refusals;
@@ -126,8 +137,14 @@ async function fetchTokens(
   if (results.length < ids.length) throw new Error(`${target.url} did not answer for every device`);
   for (const result of results) {
     const id = ids[result.index] ?? '';
-    if ('token' in result) scratch.saveToken(id, result.token);
-    else {
+    if ('token' in result) {
+      scratch.saveToken(id, result.token);
+      // Exports have no time zones of devices, so none is sent.
+      countWarnings(
+        dropped,
+        result.warnings?.filter(({ path }) => path !== 'data.timezone'),
+      );
+    } else {
       const details = result.details === undefined ? '' : ` ${JSON.stringify(result.details)}`;
       refusals.set(id, `the device was refused: ${result.error}${details}`);
     }

@@ -5,7 +5,15 @@ import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
 import { exists } from '../local-state.ts';
 import { post } from './post.ts';
-import { addTo, countReason, type ImportSummary, type Reasons } from './summary.ts';
+import {
+  addReasons,
+  addTo,
+  countReason,
+  countWarnings,
+  type ImportSummary,
+  type Reasons,
+  type Warnings,
+} from './summary.ts';
 
 /** The size of a batch, below the limits of `/webhook/batch`. Every run splits a file in the same places. */
 const BATCH_LINES = 500;
@@ -24,6 +32,8 @@ export type ImportProgress = {
   kinds: ImportSummary;
   /** Why items of a kind were rejected. An import that an earlier release began has none. */
   reasons?: Reasons;
+  /** What the service dropped of accepted items. Likewise. */
+  dropped?: Reasons;
 };
 
 /** An event to send, and the line and kind under which it is reported. `kind` is null for an item that is not counted by kind. */
@@ -35,7 +45,10 @@ type ImportRejection = Omit<ImportItem, 'kind'> & { error: string; details: unkn
 type ImportOutcome = Omit<ImportProgress, 'rejected'> & { rejections: ImportRejection[] };
 type BatchAnswer = {
   accepted: number;
-  results: ({ index: number; event_id: string } | { index: number; error: string; details: unknown })[];
+  results: (
+    | { index: number; event_id: string; warnings?: Warnings }
+    | { index: number; error: string; details: unknown }
+  )[];
 };
 
 export const progressFileOf = (file: string) => `${file}.progress.json`;
@@ -70,10 +83,10 @@ export async function importFile(
     progress.accepted += outcome.accepted;
     progress.rejected += outcome.rejections.length;
     for (const [kind, counts] of Object.entries(outcome.kinds)) addTo(progress.kinds, kind, counts);
-    progress.reasons = progress.reasons ?? {};
-    for (const [reason, count] of Object.entries(outcome.reasons ?? {})) {
-      countReason(progress.reasons, reason, count);
-    }
+    progress.reasons ??= {};
+    progress.dropped ??= {};
+    addReasons(progress.reasons, outcome.reasons);
+    addReasons(progress.dropped, outcome.dropped);
     await writeFile(progressFileOf(file), JSON.stringify({ fingerprint, ...progress }));
     onProgress(progress);
   };
@@ -143,6 +156,7 @@ async function sendBatch(
   const rejections: ImportRejection[] = [];
   const kinds: ImportSummary = {};
   const reasons: Reasons = {};
+  const dropped: Reasons = {};
   const items: ImportItem[] = [];
   const reject = ({ kind, line, event }: ImportItem, error: string, details: unknown) => {
     rejections.push({ line, error, details, event });
@@ -169,9 +183,13 @@ async function sendBatch(
   for (const result of answer.results) {
     const item = items[result.index];
     if (!item) continue;
-    if ('error' in result) reject(item, result.error, result.details);
-    else if (item.kind !== null) addTo(kinds, item.kind, { accepted: 1 });
+    if ('error' in result) {
+      reject(item, result.error, result.details);
+      continue;
+    }
+    countWarnings(dropped, result.warnings);
+    if (item.kind !== null) addTo(kinds, item.kind, { accepted: 1 });
   }
   const bytes = batch.reduce((sum, line) => sum + line.bytes, 0);
-  return { lines: batch.length, bytes, accepted: answer.accepted, rejections, kinds, reasons };
+  return { lines: batch.length, bytes, accepted: answer.accepted, rejections, kinds, reasons, dropped };
 }

@@ -14,7 +14,7 @@ import {
   type Target,
 } from './file.ts';
 import { Scratch } from './scratch.ts';
-import { addTo, countReason, type ImportResult, totalOf } from './summary.ts';
+import { addReasons, addTo, type ImportResult, totalOf } from './summary.ts';
 
 /** What an import keeps until it is complete, so that it can be continued. */
 const workFolderOf = (file: string) => `${file}.import`;
@@ -24,8 +24,8 @@ type PreparedImport = ImportResult & { fingerprint: string };
 /**
  * Imports a file of rows: fetches the tokens of its devices, then sends its events. An interrupted import continues if the file, the settings
  * and the target are the same; otherwise it starts over. Rejected rows go to `<file>.rejected.ndjson` with their lines and reasons. Nothing
- * else is left behind. `onProgress` gets the size of what is sent, in bytes. Returns the outcomes by kind of row, and the reasons why
- * rows were not taken.
+ * else is left behind. `onProgress` gets the size of what is sent, in bytes. Returns the outcomes by kind of row, the reasons why
+ * rows were not taken, and what was dropped of others.
  */
 export async function importRows(
   { file, settings = {} }: { file: string; settings?: Record<string, unknown> },
@@ -38,15 +38,16 @@ export async function importRows(
   const rejected = path.join(folder, 'rows.rejected.ndjson');
   const prepared = await prepare(file, settings, read, target, { events, rejected });
   const { size } = await stat(events);
-  const { kinds, reasons: refused = {} } = await importFile(
+  const { kinds, ...sent } = await importFile(
     events,
     target,
     (progress) => onProgress(progress, size),
     readItem,
   );
   // A release without reasons may have begun the import.
-  const { summary, reasons = {} } = prepared;
-  for (const [reason, count] of Object.entries(refused)) countReason(reasons, reason, count);
+  const { summary, reasons = {}, dropped = {} } = prepared;
+  addReasons(reasons, sent.reasons);
+  addReasons(dropped, sent.dropped);
   for (const [kind, counts] of Object.entries(kinds)) addTo(summary, kind, counts);
   await rm(rejectedFileOf(file), { force: true });
   if (totalOf(summary).rejected > 0) {
@@ -56,7 +57,7 @@ export async function importRows(
     }
   }
   await rm(folder, { recursive: true });
-  return { summary, reasons };
+  return { summary, reasons, dropped };
 }
 
 const readItem = (parsed: unknown): ImportItem => parsed as ImportItem;

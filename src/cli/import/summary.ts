@@ -7,8 +7,8 @@ export type ImportSummary = Record<string, Outcomes>;
 /** How many rows were repeated or rejected, by reason. */
 export type Reasons = Record<string, number>;
 
-/** What became of a file. */
-export type ImportResult = { summary: ImportSummary; reasons: Reasons };
+/** What became of a file. `dropped` counts what the service left out of what it took. */
+export type ImportResult = { summary: ImportSummary; reasons: Reasons; dropped: Reasons };
 
 /** Values of rows do not tell reasons apart. */
 const VALUES = /"[^"]*"|(?<=\()-?[\d.,]+(?:e[-+]?\d+)?(?=\))/gi;
@@ -21,12 +21,25 @@ export function countReason(reasons: Reasons, reason: string, count = 1): void {
   reasons[name] = (reasons[name] ?? 0) + count;
 }
 
-/** A line per reason, the most frequent first; empty text if there are none. */
-export const reasonsText = (reasons: Reasons): string =>
+/** What a service's answer says that it dropped of something it took. */
+export type Warnings = readonly { path: string; message: string }[];
+
+export function countWarnings(dropped: Reasons, warnings: Warnings | undefined): void {
+  for (const { path, message } of warnings ?? []) countReason(dropped, `${path} ${message}`);
+}
+
+export function addReasons(reasons: Reasons, more: Reasons | undefined): void {
+  for (const [reason, count] of Object.entries(more ?? {})) countReason(reasons, reason, count);
+}
+
+const linesOf = (reasons: Reasons, label: string) =>
   Object.entries(reasons)
     .sort(([, left], [, right]) => right - left)
-    .map(([reason, count]) => `${count.toLocaleString('en')} not taken: ${reason}`)
-    .join('\n');
+    .map(([reason, count]) => `${count.toLocaleString('en')} ${label}: ${reason}`);
+
+/** A line per reason, the most frequent first; empty text if there are none. */
+export const reasonsText = ({ reasons, dropped }: Pick<ImportResult, 'reasons' | 'dropped'>): string =>
+  [...linesOf(reasons, 'not taken'), ...linesOf(dropped, 'taken with a warning')].join('\n');
 
 const NONE: Outcomes = { read: 0, accepted: 0, repeated: 0, rejected: 0 };
 

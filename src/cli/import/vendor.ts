@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { placeholderId } from '#lib/input/placeholder';
 import { amountShares } from '#lib/shares';
 import { zoneOffset } from '#lib/time';
 import { readTimestamp } from '#lib/timestamp';
@@ -155,7 +156,9 @@ type ImportKey = { key: string; repeated?: never } | { key?: never; repeated: st
  * tells them apart, which is the same in every export that contains them, because they have the same time.
  */
 function keyOf(source: string, event: ExportedEvent, scratch: Scratch): ImportKey {
-  const { kind, deviceId, transactionId } = event;
+  const { kind, deviceId } = event;
+  // The service takes a purchase with such an id as one without, and says so.
+  const transactionId = placeholderId(event.transactionId) === null ? event.transactionId : '';
   const { at, name, revenue, currency, adNetwork, placement, format, impressions, params } = event;
   if (kind === 'install') {
     return scratch.count(`install:${deviceId}`) === 1

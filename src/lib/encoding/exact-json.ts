@@ -8,14 +8,13 @@ const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknow
  */
 export function parseExactJson(text: string): unknown {
   return parseWithSource(text, (_key, value, { source }) =>
-    typeof value === 'number' &&
-    !Number.isSafeInteger(value) &&
-    source !== undefined &&
-    /^-?\d+$/.test(source)
-      ? source
-      : value,
+    typeof value === 'number' && source !== undefined && isInexact(value, source) ? source : value,
   );
 }
+
+/** Of a number with an exponent nobody knows which digits it had: it stays one, unless it is too large for that. */
+const isInexact = (value: number, source: string): boolean =>
+  /e/i.test(source) ? !Number.isFinite(value) : Math.abs(value) > Number.MAX_SAFE_INTEGER;
 
 /** The same; null for anything else than JSON. */
 export function exactJsonOrNull(text: string): unknown {
@@ -26,8 +25,8 @@ export function exactJsonOrNull(text: string): unknown {
   }
 }
 
-/** A number of many digits. Only in texts that have one does exactness cost anything. */
-const LONG_NUMBER = /[:,[]\s*-?\d{16}/;
+/** A number of many digits, or with a large exponent. Only in texts that have one does exactness cost anything. */
+const LONG_NUMBER = /[:,[]\s*-?(?:\d{16}|\d[\d.]*e\+?\d{3})/i;
 
 export const hasLongNumber = (text: string): boolean => LONG_NUMBER.test(text);
 

@@ -1,7 +1,8 @@
+import { parseExactJson } from './exact-json.ts';
+
 /** An element with more characters is no row. */
 const MAX_ROW_CHARACTERS = 20_000;
 const MAX_KEY_CHARACTERS = 100;
-const KEY = 'rows';
 
 const isSpace = (character: string) =>
   character === ' ' || character === '\n' || character === '\r' || character === '\t';
@@ -17,6 +18,9 @@ type State =
   | 'after key'
   | 'value'
   | 'after value'
+  | 'first object'
+  | 'object'
+  | 'after object'
   | 'end';
 
 /** Where a value that is being read is: its depth in brackets, and whether it is in a text. */
@@ -29,9 +33,19 @@ type Scan = {
   length: number;
 };
 
+/** Where the rows are. */
+export type JsonRowsOptions = {
+  /** The member of an object whose list has the rows. */
+  key?: string;
+  /** Whether the text is a list of such objects, each of which may be without the member. Otherwise it is one such object, or the list itself. */
+  isNested?: boolean;
+  /** A member by which an object says that rows are missing: throws an error. */
+  refused?: string;
+};
+
 /**
- * Reads the elements of a JSON list as they arrive, or those of the list `rows` of an object, each parsed by itself: no more than one is in memory.
- * Other members of the object are skipped. Throws an error that says what is wrong with the text. `onRow` may throw, too.
+ * Reads the elements of a JSON list as they arrive, or those of a list in an object, each parsed by itself: no more than one is in memory. Whole numbers
+ * beyond 2^53 are text. Other members of the object are skipped. Throws an error that says what is wrong with the text. `onRow` may throw, too.
  */
 export class JsonRows {
   #state: State = 'start';
@@ -41,9 +55,14 @@ export class JsonRows {
   #scan: Scan | null = null;
   #rows = 0;
   readonly #onRow: (row: unknown) => void;
+  readonly #options: Required<JsonRowsOptions>;
 
-  constructor(onRow: (row: unknown) => void) {
+  constructor(
+    onRow: (row: unknown) => void,
+    { key = 'rows', isNested = false, refused = '' }: JsonRowsOptions = {},
+  ) {
     this.#onRow = onRow;
+    this.#options = { key, isNested, refused };
   }
 
   add(text: string): void {
@@ -55,7 +74,7 @@ export class JsonRows {
   /** After the last `add`. */
   end(): void {
     if (this.#state !== 'end') throw new Error('JSON that ends too early');
-    if (!this.#hasRows) throw withoutList();
+    if (!this.#hasRows && !this.#options.isNested) throw withoutList();
   }
 
   #step(text: string, at: number): number {
@@ -63,6 +82,7 @@ export class JsonRows {
     if (isSpace(character)) return at + 1;
     switch (this.#state) {
       case 'start':
+        if (this.#options.isNested) return this.#expect(character, '[', 'first object', at);
         if (character === '[') this.#beginList();
         else if (character === '{') this.#state = 'first key';
         else throw withoutList();
@@ -72,7 +92,7 @@ export class JsonRows {
         return this.#beginValue(at, character);
       case 'element':
       case 'value':
-        if (this.#state === 'value' && this.#key === KEY) {
+        if (this.#state === 'value' && this.#key === this.#options.key) {
           if (character !== '[') throw withoutList();
           this.#isWithin = true;
           this.#beginList();
@@ -83,21 +103,23 @@ export class JsonRows {
         if (character === ']') return this.#endList(at);
         return this.#expect(character, ',', 'element', at);
       case 'first key':
-        if (character === '}') {
-          this.#state = 'end';
-          return at + 1;
-        }
+        if (character === '}') return this.#endObject(at);
         return this.#beginKey(at, character);
       case 'key':
         return this.#beginKey(at, character);
       case 'after key':
         return this.#expect(character, ':', 'value', at);
       case 'after value':
-        if (character === '}') {
-          this.#state = 'end';
-          return at + 1;
-        }
+        if (character === '}') return this.#endObject(at);
         return this.#expect(character, ',', 'key', at);
+      case 'first object':
+        if (character === ']') return this.#expect(character, ']', 'end', at);
+        return this.#expect(character, '{', 'first key', at);
+      case 'object':
+        return this.#expect(character, '{', 'first key', at);
+      case 'after object':
+        if (character === ']') return this.#expect(character, ']', 'end', at);
+        return this.#expect(character, ',', 'object', at);
       case 'end':
         throw this.#broken();
     }
@@ -110,13 +132,19 @@ export class JsonRows {
   }
 
   #beginList(): void {
-    if (this.#hasRows) throw new Error(`JSON with two lists \`${KEY}\``);
+    if (this.#hasRows) throw new Error(`JSON with two lists \`${this.#options.key}\``);
     this.#hasRows = true;
     this.#state = 'first element';
   }
 
   #endList(at: number): number {
     this.#state = this.#isWithin ? 'after value' : 'end';
+    return at + 1;
+  }
+
+  #endObject(at: number): number {
+    this.#hasRows &&= !this.#options.isNested;
+    this.#state = this.#options.isNested ? 'after object' : 'end';
     return at + 1;
   }
 
@@ -180,6 +208,9 @@ export class JsonRows {
     const value = isLongKey ? '' : this.#parse(parts.join(''));
     if (this.#state === 'key') {
       this.#key = String(value);
+      if (this.#options.refused !== '' && this.#key === this.#options.refused) {
+        throw new Error(`JSON with \`${this.#key}\` after row ${this.#rows}`);
+      }
       this.#state = 'after key';
       return;
     }
@@ -190,7 +221,7 @@ export class JsonRows {
 
   #parse(text: string): unknown {
     try {
-      return JSON.parse(text);
+      return parseExactJson(text);
     } catch {
       throw this.#broken();
     }

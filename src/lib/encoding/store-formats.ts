@@ -35,6 +35,18 @@ export function newerFormat(store: Store, found: number): string | null {
   return `${BEGINNING}: ${name} has format ${found}, and this release knows ${number}. Nothing of it is read or changed. Deploy the release that wrote it, or a later one`;
 }
 
+/** Of the files, of which none says by itself that it is there: they are met one by one. */
+const FILES = ['raw_file', 'cube_part'] as const satisfies readonly Store[];
+
+/** The file that a sentence of `newerFormat` is of, and its format; null if it is of another store. */
+export function newerFileIn(fault: string): { store: Store; number: number } | null {
+  for (const store of FILES) {
+    const [, number] = new RegExp(`: ${STORE_FORMATS[store].name} has format (\\d{1,9}),`).exec(fault) ?? [];
+    if (number !== undefined) return { store, number: Number(number) };
+  }
+  return null;
+}
+
 /** What the rows of `store_formats` have that this release does not know, in sentences without their full stops. */
 export const newerFormatsOf = (rows: readonly { store: string; number: number }[]) =>
   rows.flatMap(({ store, number }) => {

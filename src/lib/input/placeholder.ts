@@ -53,7 +53,7 @@ const ZEROS = /^(?:urn:uuid:|0x)?[0:._-]+$/;
 const ALL_ONES = /^[f-]{32,36}$/;
 /** Several words in one id: `null_null`. */
 const WORD_FIRST = /^(?:null|nil|none|nan|undefined|unknown|0+)[-_:|,;/.]/;
-const SEPARATORS = /[-_:|,;/.]+/;
+const SEPARATORS = /[-_:|,;/.\s]+/;
 
 /** What may be written in any of these brackets or quotes. */
 const WRAPPED = /^(?:\((.*)\)|<(.*)>|\[(.*)\]|\{(.*)\}|"(.*)"|'(.*)'|`(.*)`)$/s;
@@ -64,9 +64,10 @@ const ONLY_MARKS = /^[\s!-/:-@[-`{-~]*$/;
 const NAME = String.raw`[a-z_][\w.:+-]*`;
 const MACROS = new RegExp(
   `^(?:${[
-    // {x} ${x} #{x} %{x} {0}, {{x}} with spaces
+    // {x} ${x} #{x} %{x} {0}, {{x}} and { x } with spaces
     String.raw`[$#%@]?\{(?:[a-z_$@#%.][^{}"'\s]{0,127}|\d{1,2})\}`,
     String.raw`[$#%@]?\{{2,3}[^{}"']{1,128}\}{2,3}`,
+    String.raw`[$#%@]?\{ +${NAME} +\}`,
     // [x] [[x]] $[x] [%x%]
     String.raw`\$?\[{1,2}%?${NAME}%?\]{1,2}`,
     // __x__
@@ -171,8 +172,15 @@ function reasonOfIdWord(text: string): string | null {
   return isOfWords ? WORD : null;
 }
 
-const reasonOfNameWord = (text: string) =>
-  text.length <= LONGEST_WORD && WORDS.has(text.toLowerCase()) ? WORD : null;
+const ZERO_UUID = /^0{8}-?(?:0{4}-?){3}0{12}$/;
+
+function reasonOfNameWord(text: string): string | null {
+  if (text.length > LONGEST_WORD) return null;
+  const word = text.toLowerCase();
+  if (WORDS.has(word) || ZERO_UUID.test(word)) return WORD;
+  const isOfWords = WORD_FIRST.test(word) && word.split(SEPARATORS).every((part) => WORDS.has(part));
+  return isOfWords ? WORD : null;
+}
 
 const reasonOfText = (text: string, reasonOf: (text: string) => string | null): string | null =>
   reasonOf(text) ?? (isPlain(text) ? null : reasonOfMarked(text, reasonOf));

@@ -4,14 +4,13 @@ import {
   amountField,
   askPatiently,
   type CostReport,
-  type CostRow,
+  CostRows,
   countField,
   countryField,
   dayField,
   idField,
-  jsonOf,
   nameField,
-  readAs,
+  readingRows,
   refusal,
 } from './cost-report.ts';
 
@@ -21,23 +20,19 @@ const COLUMNS = [
   ...['country', 'platform', 'cost', 'impressions', 'clicks'],
 ];
 
-const Report = z.object({
-  results: z.array(
-    z.object({
-      day: dayField,
-      campaign: nameField,
-      campaign_id_external: idField,
-      creative_set: nameField,
-      creative_set_id: idField.nullish(),
-      ad: nameField,
-      ad_id: idField.nullish(),
-      country: countryField,
-      platform: nameField,
-      cost: amountField,
-      impressions: countField,
-      clicks: countField,
-    }),
-  ),
+const Row = z.object({
+  day: dayField,
+  campaign: nameField,
+  campaign_id_external: idField,
+  creative_set: nameField,
+  creative_set_id: idField.nullish(),
+  ad: nameField,
+  ad_id: idField.nullish(),
+  country: countryField,
+  platform: nameField,
+  cost: amountField,
+  impressions: countField,
+  clicks: countField,
 });
 
 const PLATFORMS: Readonly<Record<string, string>> = { android: 'android', ios: 'ios' };
@@ -56,30 +51,37 @@ export const applovin: CostReport = {
   unverified: ['Nobody has run it against a live account.'],
   sources: ['https://developers.applovin.com/en/app-discovery/api/reporting-api'],
   maxDaysBack: 44,
-  *read({ credentials, from, to }) {
+  *read({ settings, credentials, from, to }) {
     const query = new URLSearchParams({
       api_key: credentials.report_key ?? '',
       ...{ report_type: 'advertiser', format: 'json', columns: COLUMNS.join(','), not_zero: '1' },
       ...{ start: from, end: to },
     });
     const url = `https://r.applovin.com/report?${query}`;
-    const answer = yield* askPatiently(WHO, { url }, ({ status }) => status === 429);
-    if (answer.status !== 200) throw refusal(WHO, answer);
-    const rows = readAs(WHO, Report, jsonOf(answer)).results.map(
-      (row): CostRow => ({
-        network: 'applovin',
-        date: row.day,
-        campaign: { id: row.campaign_id_external, name: row.campaign },
-        adset: row.creative_set_id ? { id: row.creative_set_id, name: row.creative_set } : null,
-        ad: row.ad_id ? { id: row.ad_id, name: row.ad } : null,
-        country: row.country,
-        os: PLATFORMS[row.platform.toLowerCase()] ?? '',
-        currency: 'usd',
-        nanos: row.cost,
-        impressions: row.impressions,
-        clicks: row.clicks,
-      }),
+    const spend = new CostRows(settings);
+    const { request, end } = readingRows(
+      WHO,
+      { url },
+      {
+        ...{ key: 'results', row: Row, into: spend },
+        take: (row) => ({
+          network: 'applovin',
+          date: row.day,
+          campaign: { id: row.campaign_id_external, name: row.campaign },
+          adset: row.creative_set_id ? { id: row.creative_set_id, name: row.creative_set } : null,
+          ad: row.ad_id ? { id: row.ad_id, name: row.ad } : null,
+          country: row.country,
+          os: PLATFORMS[row.platform.toLowerCase()] ?? '',
+          currency: 'usd',
+          nanos: row.cost,
+          impressions: row.impressions,
+          clicks: row.clicks,
+        }),
+      },
     );
-    return { rows, account: { currency: 'usd', timezone: 'UTC' }, expiresAt: null };
+    const answer = yield* askPatiently(WHO, request, ({ status }) => status === 429);
+    if (answer.status !== 200) throw refusal(WHO, answer);
+    end();
+    return { rows: spend.rows, account: { currency: 'usd', timezone: 'UTC' }, expiresAt: null };
   },
 };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { exactJsonOrNull } from '#lib/encoding/exact-json';
+import { JsonRows, type JsonRowsOptions } from '#lib/encoding/json-rows';
 import { toCountryCode } from '#lib/input/country';
 import { nanosOf } from '#lib/money';
 import type { IdAndName } from '../id-and-name.ts';
@@ -120,13 +121,85 @@ export function readAs<Schema extends z.ZodType>(
   who: string,
   schema: Schema,
   json: unknown,
+  within = '',
 ): z.infer<Schema> {
   const read = schema.safeParse(json);
   if (read.success) return read.data;
-  const at = read.error.issues[0]?.path.join('.');
+  const at = [within, ...(read.error.issues[0]?.path ?? [])].filter((part) => part !== '').join('.');
   throw new ReportFault(
     `${who} answered something else than its documentation says${at ? `, at ${at}` : ''}`,
   );
+}
+
+/** The setting by which only some campaigns of an account are read. */
+export const CAMPAIGN_FILTER = 'campaign_contains';
+
+/** The rows of a report that its settings ask for. Throws a `ReportFault` as soon as there are too many. */
+export class CostRows {
+  readonly rows: CostRow[] = [];
+  readonly #contains: string;
+
+  constructor(settings: Readonly<Record<string, string>>) {
+    this.#contains = (settings[CAMPAIGN_FILTER] ?? '').toLowerCase();
+  }
+
+  add(row: CostRow): void {
+    if (!row.campaign.name.toLowerCase().includes(this.#contains)) return;
+    if (this.rows.length === MAX_COST_ROWS) {
+      throw new ReportFault(`the report has more than ${MAX_COST_ROWS} rows`);
+    }
+    this.rows.push(row);
+  }
+
+  /** Forgets what was read of an answer that is read again. */
+  keep(count: number): void {
+    this.rows.length = count;
+  }
+}
+
+/**
+ * A request whose answer has rows, which are passed on one by one as they arrive. What the answer says when its status is not 200 is in its text. `end`
+ * is called with an answer of 200, and throws a `ReportFault` if it was not read to its end.
+ */
+export function readingRows<Schema extends z.ZodType>(
+  who: string,
+  request: CostRequest,
+  {
+    row,
+    into,
+    take,
+    ...options
+  }: JsonRowsOptions & {
+    row: Schema;
+    into: CostRows;
+    take: (row: z.infer<Schema>) => CostRow;
+  },
+): { request: CostRequest; end: () => void } {
+  const before = into.rows.length;
+  let reading: JsonRows | null = null;
+  const blaming = (read: () => void) => {
+    try {
+      read();
+    } catch (error) {
+      if (error instanceof ReportFault) throw error;
+      throw new ReportFault(`${who} answered ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  return {
+    request: {
+      ...request,
+      reader() {
+        into.keep(before);
+        let index = 0;
+        const rows = new JsonRows((sent) => {
+          into.add(take(readAs(who, row, sent, `${options.key ?? 'rows'}.${index++}`)));
+        }, options);
+        reading = rows;
+        return { add: (text) => blaming(() => rows.add(text)) };
+      },
+    },
+    end: () => blaming(() => reading?.end()),
+  };
 }
 
 const FIRST_WAIT_SECONDS = 2;

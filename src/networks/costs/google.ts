@@ -5,7 +5,7 @@ import {
   type CostAnswer,
   type CostReport,
   type CostRequest,
-  type CostRow,
+  CostRows,
   countField,
   currencyField,
   dayField,
@@ -14,6 +14,7 @@ import {
   nameField,
   ReportFault,
   readAs,
+  readingRows,
   refusal,
   shortened,
 } from './cost-report.ts';
@@ -30,23 +31,24 @@ const Failure = z.object({
   error: z.object({ status: z.string().default(''), message: z.string().default('') }),
 });
 
-const stream = <Row extends z.ZodType>(row: Row) => z.array(z.object({ results: z.array(row).default([]) }));
-const Customers = stream(
-  z.object({ customer: z.object({ currencyCode: currencyField, timeZone: z.string() }) }),
-);
-const Spend = stream(
+const Customers = z.array(
   z.object({
-    campaign: z.object({ id: idField, name: nameField }),
-    adGroup: z.object({ id: idField, name: nameField }).optional(),
-    segments: z.object({ date: dayField }),
-    metrics: z.object({
-      // Absent if 0. A number of 64 bits is text in JSON.
-      costMicros: z.union([z.int().min(0), z.string().regex(/^\d{1,18}$/)]).default(0),
-      impressions: countField,
-      clicks: countField,
-    }),
+    results: z
+      .array(z.object({ customer: z.object({ currencyCode: currencyField, timeZone: z.string() }) }))
+      .default([]),
   }),
 );
+const Spend = z.object({
+  campaign: z.object({ id: idField, name: nameField }),
+  adGroup: z.object({ id: idField, name: nameField }).optional(),
+  segments: z.object({ date: dayField }),
+  metrics: z.object({
+    // Absent if 0. A number of 64 bits is text in JSON.
+    costMicros: z.union([z.int().min(0), z.string().regex(/^\d{1,18}$/)]).default(0),
+    impressions: countField,
+    clicks: countField,
+  }),
+});
 
 /** The first answer of a stream that failed is a list, too. */
 function failureOf(answer: CostAnswer) {
@@ -145,21 +147,23 @@ export const google: CostReport = {
       `SELECT campaign.id, campaign.name, ad_group.id, ad_group.name, ${metrics} FROM ad_group WHERE ${period}`,
       `SELECT campaign.id, campaign.name, ${metrics} FROM campaign WHERE ${period} AND campaign.advertising_channel_type = 'PERFORMANCE_MAX'`,
     ];
-    const rows: CostRow[] = [];
+    const spend = new CostRows(settings);
     for (const text of queries) {
-      const read = readAs(WHO, Spend, yield* ask(query(text)));
-      for (const { campaign, adGroup, segments, metrics } of read.flatMap(({ results }) => results)) {
-        rows.push({
+      const { request, end } = readingRows(WHO, query(text), {
+        ...{ key: 'results', isNested: true, refused: 'error', row: Spend, into: spend },
+        take: ({ campaign, adGroup, segments, metrics }) => ({
           ...{ network: 'google', date: segments.date, campaign, adset: adGroup ?? null, ad: null },
           ...{ country: '', os: '', currency: account.currencyCode },
           nanos: BigInt(metrics.costMicros) * NANOS_PER_MICRO,
           impressions: metrics.impressions ?? 0,
           clicks: metrics.clicks ?? 0,
-        });
-      }
+        }),
+      });
+      yield* ask(request);
+      end();
     }
     return {
-      rows,
+      rows: spend.rows,
       account: { currency: account.currencyCode, timezone: account.timeZone },
       expiresAt: null,
     };

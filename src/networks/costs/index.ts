@@ -5,12 +5,14 @@ import { meta } from './meta.ts';
 import { tiktok } from './tiktok.ts';
 
 export {
+  CAMPAIGN_FILTER,
   type CostAccount,
   type CostAnswer,
   type CostOutcome,
   type CostReport,
   type CostRequest,
   type CostRow,
+  CostRows,
   type CostRun,
   MAX_COST_ROWS,
   type ReportDescription,

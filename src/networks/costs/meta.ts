@@ -7,7 +7,7 @@ import {
   type CostAnswer,
   type CostReport,
   type CostRequest,
-  type CostRow,
+  CostRows,
   countField,
   countryField,
   currencyField,
@@ -125,7 +125,7 @@ export const meta: CostReport = {
       }
     }
     if (!isReady) return { waitSeconds: WAIT_SECONDS, state: { job } };
-    const rows: CostRow[] = [];
+    const spend = new CostRows(settings);
     for (let after = ''; ; ) {
       const cursor: Record<string, string> = after === '' ? {} : { after };
       const page = readAs(
@@ -134,7 +134,7 @@ export const meta: CostReport = {
         yield* ask(get(`${job}/insights`, { limit: String(PAGE_ROWS), ...cursor })),
       );
       for (const row of page.data) {
-        rows.push({
+        spend.add({
           network: 'meta',
           date: row.date_start,
           campaign: { id: row.campaign_id, name: row.campaign_name },
@@ -156,7 +156,7 @@ export const meta: CostReport = {
     const debugged = Debugged.safeParse(jsonOf(yield get('debug_token', { input_token: access_token })));
     const seconds = debugged.data?.data.expires_at ?? 0;
     return {
-      rows,
+      rows: spend.rows,
       account: { currency: known.currency, timezone: known.timezone_name ?? null },
       expiresAt: seconds > 0 ? seconds * 1000 : null,
     };

@@ -6,7 +6,7 @@ import {
   type CostAnswer,
   type CostReport,
   type CostRequest,
-  type CostRow,
+  CostRows,
   countField,
   currencyField,
   dayField,
@@ -105,7 +105,7 @@ export const tiktok: CostReport = {
     const { list } = readAs(WHO, Info, yield* ask(get('advertiser/info', { advertiser_ids })));
     const [account] = list;
     if (!account) throw new ReportFault(`${WHO} does not know advertiser ${advertiser}`);
-    const rows: CostRow[] = [];
+    const spend = new CostRows(settings);
     for (let page = 1, pages = 1; page <= pages; page++) {
       const read = yield* ask(
         get('report/integrated/get', {
@@ -118,7 +118,7 @@ export const tiktok: CostReport = {
       const { list, page_info } = readAs(WHO, Page, read);
       pages = page_info.total_page;
       for (const { dimensions, metrics } of list) {
-        rows.push({
+        spend.add({
           network: 'tiktok',
           date: dimensions.stat_time_day,
           campaign: { id: metrics.campaign_id, name: metrics.campaign_name },
@@ -132,6 +132,6 @@ export const tiktok: CostReport = {
       }
     }
     const { currency, timezone = null } = account;
-    return { rows, account: { currency, timezone }, expiresAt: null };
+    return { rows: spend.rows, account: { currency, timezone }, expiresAt: null };
   },
 };

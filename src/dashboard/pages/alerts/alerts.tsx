@@ -14,7 +14,7 @@ import {
 } from '#alerts';
 import { database } from '#db';
 import { settingsOf } from '#env';
-import { inReportSlot, invalidRequest } from '#http';
+import { inLongReportSlot, invalidRequest } from '#http';
 import { money } from '#lib/format';
 import type { MemberCaller } from '#members';
 import type { ApplicationRow } from '#teams';
@@ -170,7 +170,7 @@ async function alertsPage(c: DashboardContext, { values = {}, faults = [] }: Sub
 }
 
 const inSlot = (c: DashboardContext, make: () => Promise<Response>) =>
-  inReportSlot(c.get('person').team.id, make);
+  inLongReportSlot(c.get('person').team.id, make);
 
 /** A change to an alert or a channel of the application. */
 const changingOwn = (

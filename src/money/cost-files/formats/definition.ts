@@ -20,6 +20,8 @@ export type CostColumns = Partial<Record<CostField, readonly string[]>>;
 /** What is known of a network's exports. Headings are in lower case. A currency in one, as in `Amount spent (EUR)`, is read too. */
 export type CostFormatDefinition = {
   label: string;
+  /** What the headings were compared with, in Markdown. */
+  checkedAgainst: string;
   /** The network of the rows of a file that only this format fits. */
   network?: string;
   /** Headings that no other network's exports have. */

@@ -1,8 +1,10 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-/** The headings of Google's exports, in each language. Those of Dutch, Korean, Arabic, Russian and Chinese are not checked against an export. */
+/** The headings of Google's exports, in each language. */
 export const google = {
   label: 'Google Ads',
+  checkedAgainst:
+    'exports. Dutch, Korean, Arabic, Polish, Russian and Chinese: not verified against a real file',
   network: 'google',
   isTitled: true,
   columns: {

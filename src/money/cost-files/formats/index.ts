@@ -13,6 +13,7 @@ export const COST_LANGUAGES =
 export const COST_FORMATS = {
   own: {
     label: 'This service',
+    checkedAgainst: '–',
     columns: {
       date: ['date', 'day'],
       campaign: ['campaign'],

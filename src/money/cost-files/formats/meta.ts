@@ -1,8 +1,10 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-/** The headings of Meta's exports, in each language. Those of Dutch, Korean, Arabic, Russian and Chinese are not checked against an export. */
+/** The headings of Meta's exports, in each language. */
 export const meta = {
   label: 'Meta Ads',
+  checkedAgainst:
+    'exports; in Dutch and Korean public importers ([Dutch](https://github.com/servicelinknavigator/meta_ads_automation/blob/main/core/csv_parser.py), [Korean](https://github.com/Treno87/somsscreative-fb-ad/blob/main/lib/dashboard/csvParser.ts)). Arabic, Polish, Russian and Chinese: not verified against a real file',
   network: 'meta',
   columns: {
     date: [
@@ -29,7 +31,13 @@ export const meta = {
       ...['inicio del informe', 'inizio report', 'inizio dei report', 'início dos relatórios'],
       ...['początek raportu', 'początek raportowania', 'rapor başlangıcı', 'レポート開始日'],
       ...['begin rapportage', 'start rapportage', 'rapportage begint', '보고 시작', '보고 시작일'],
-      ...['بداية إعداد التقارير', 'بدء التقارير', 'дата начала отчетности', 'начало отчетности'],
+      ...[
+        'بداية إعداد التقارير',
+        'بداية التقارير',
+        'بدء التقارير',
+        'дата начала отчетности',
+        'начало отчетности',
+      ],
       ...['报告开始日期', '報告開始日期', '分析報告開始'],
     ],
     end: [
@@ -37,7 +45,13 @@ export const meta = {
       ...['fine report', 'fine dei report', 'encerramento dos relatórios', 'término dos relatórios'],
       ...['koniec raportu', 'koniec raportowania', 'rapor sonu', 'レポート終了日'],
       ...['einde rapportage', 'rapportage eindigt', '보고 종료', '보고 종료일'],
-      ...['نهاية إعداد التقارير', 'انتهاء التقارير', 'дата окончания отчетности', 'окончание отчетности'],
+      ...[
+        'نهاية إعداد التقارير',
+        'نهاية التقارير',
+        'انتهاء التقارير',
+        'дата окончания отчетности',
+        'окончание отчетности',
+      ],
       ...['报告结束日期', '報告結束日期', '分析報告結束'],
     ],
     campaign: [
@@ -61,6 +75,7 @@ export const meta = {
       ...[
         '광고 세트 이름',
         'اسم المجموعة الإعلانية',
+        'اسم مجموعة الإعلانات',
         'название группы объявлений',
         '广告组名称',
         '廣告組合名稱',
@@ -97,7 +112,15 @@ export const meta = {
     clicks: [
       ...['link clicks', 'link-klicks', 'clics sur un lien', 'clics sur le lien', 'clics en el enlace'],
       ...['clic sul link', 'cliques no link', 'kliknięcia linku', 'kliknięcia łącza', 'bağlantı tıklamaları'],
-      ...['リンクのクリック', 'リンククリック', 'リンクのクリック数', 'klikken op link', 'linkklikken'],
+      ...[
+        'リンクのクリック',
+        'リンククリック',
+        'リンクのクリック数',
+        'klikken op link',
+        'linkklikken',
+        'linkkliks',
+        'link-kliks',
+      ],
       ...['klikken op links', '링크 클릭', 'نقرات الرابط', 'النقرات على الرابط', 'клики по ссылке'],
       ...['链接点击量', '連結點擊次數', 'clicks (all)', 'klicks (alle)', 'clics (tous)'],
       ...['clics (todos)', 'clic (tutti)', 'cliques (todos)', 'kliknięcia (wszystkie)'],

@@ -1,11 +1,11 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-// Networks whose exports are in English. Sources: the field lists of their APIs. Those of LinkedIn are of Campaign Manager's report on the performance
-// of ads, as a public import of such a file has them: Start Date (in UTC), Account Name, Campaign Name, Creative Name, Ad Headline, Total Spent, Impressions,
-// Clicks. The headings of Snap, Reddit and Mintegral are not checked against an export.
+// Networks whose exports are in English. LinkedIn's headings are those of Campaign Manager's report on the performance of ads: Start Date (in UTC),
+// Account Name, Campaign Name, Creative Name, Ad Headline, Total Spent, Impressions, Clicks.
 
 export const applovin = {
   label: 'AppLovin',
+  checkedAgainst: 'the fields of its API; not verified against a real file',
   network: 'applovin',
   columns: {
     date: ['day'],
@@ -22,6 +22,7 @@ export const applovin = {
 
 export const unity = {
   label: 'Unity Ads',
+  checkedAgainst: 'the fields of its API; not verified against a real file',
   network: 'unity_ads',
   columns: {
     date: ['timestamp', 'date'],
@@ -38,6 +39,7 @@ export const unity = {
 
 export const apple = {
   label: 'Apple Ads',
+  checkedAgainst: 'an export',
   network: 'apple_ads',
   isTitled: true,
   marks: ['taps', 'installs (tap-through)', 'country or region', 'ttr', 'avg cpt', 'tap installs'],
@@ -56,6 +58,8 @@ export const apple = {
 
 export const snap = {
   label: 'Snap',
+  checkedAgainst:
+    'a [public importer](https://github.com/nantonelli-web/AISCAN/blob/main/src/lib/perf/snapchat-parser.ts); not verified against a real file',
   network: 'snap',
   marks: [
     'swipe ups',
@@ -82,6 +86,8 @@ export const snap = {
 
 export const reddit = {
   label: 'Reddit Ads',
+  checkedAgainst:
+    '[notes on an import](https://github.com/genetsen/looker_personal/blob/main/Reddit/implementation_plan.md): date, campaign and amount; not verified against a real file',
   network: 'reddit',
   marks: ['ecpm', 'community', 'community name', 'post id', 'comment upvotes', 'upvotes'],
   columns: {
@@ -98,6 +104,7 @@ export const reddit = {
 
 export const linkedin = {
   label: 'LinkedIn Ads',
+  checkedAgainst: 'a public importer; not verified against a real file',
   network: 'linkedin',
   isTitled: true,
   marks: ['campaign group name', 'total spent', 'start date (in utc)', 'clicks to landing page'],
@@ -116,6 +123,8 @@ export const linkedin = {
 
 export const mintegral = {
   label: 'Mintegral',
+  checkedAgainst:
+    'the [report of its API](https://helpcenter.mintegral.com/en/docs/advanced-ad-delivery-report); not verified against a real file',
   network: 'mintegral',
   marks: ['offer name', 'offer id', 'offer uuid', 'campaign package', 'package name'],
   columns: {

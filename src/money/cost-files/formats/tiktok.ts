@@ -1,8 +1,10 @@
 import type { CostFormatDefinition } from './definition.ts';
 
-/** The headings of TikTok's exports, in each language. Those of Dutch, Korean, Arabic, Russian and Chinese are not checked against an export. */
+/** The headings of TikTok's exports, in each language. */
 export const tiktok = {
   label: 'TikTok Ads',
+  checkedAgainst:
+    'exports. Dutch, Korean, Arabic, Polish, Russian and Chinese: not verified against a real file',
   network: 'tiktok',
   columns: {
     date: [

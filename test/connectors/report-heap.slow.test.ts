@@ -4,15 +4,23 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { heapLimit } from '../helpers/heap-limit.ts';
 
-const script = path.join(import.meta.dirname, 'pull-heap.ts');
+const script = path.join(import.meta.dirname, 'report-heap.ts');
 const MAX_HEAP_MB = 64;
 const fault = (text: string) => ({
   fault: `ReportFault: The address answered what cannot be read: ${text}`,
 });
+const tooMany = { fault: 'ReportFault: the report has more than 50000 rows' };
+const tooLarge = { fault: 'ReportFault: an answer has more than 4 MB' };
 
-// An isolate has 128 MB for everything at once, and one large report at a time. Whatever an address answers, reading it needs no more than half of
+// An isolate has 128 MB for everything at once, and one large report at a time. Whatever an address or a network answers, reading it needs no more than half of
 // it, and what has too much is refused before the rest is read.
 it.each([
+  ['AppLovin’s 50,000 rows', { rows: 50_000, megabytes: 13 }],
+  ['AppLovin’s rows without end', { ...tooMany, megabytes: 13 }],
+  ['Google’s 50,000 rows', { rows: 50_000, megabytes: 12 }],
+  ['Google’s rows without end', { ...tooMany, megabytes: 12 }],
+  ['a page of Meta’s without end', { ...tooLarge, megabytes: 4 }],
+  ['a page of TikTok’s without end', { ...tooLarge, megabytes: 4 }],
   ['json of 50,000 rows', { rows: 50_000, megabytes: 15 }],
   ['json of small rows', { ...fault('more than 50000 rows'), megabytes: 4 }],
   ['json beside the rows', { rows: 0, megabytes: 20 }],
