@@ -72,6 +72,17 @@ export class StepHistory {
     return true;
   }
 
+  /** Takes back an event that `add` was called for. Returns false if it is not kept. */
+  remove(step: string, second: number): boolean {
+    const own = this.times.get(step) ?? [];
+    const place = own.indexOf(second);
+    if (place < 0) return false;
+    own.splice(place, 1);
+    if (second <= this.completeThrough) this.size--;
+    if (own.length === 0) this.times.delete(step);
+    return true;
+  }
+
   toStored(): StoredSteps {
     const { times, completeThrough, thinnedThrough } = this;
     return writeTimeline({ times, completeThrough, thinnedThrough });
