@@ -1,5 +1,5 @@
 import { fromNanos } from '#lib/money';
-import { ADJUST, from } from './metric.ts';
+import { from } from './metric.ts';
 import { per } from './sums.ts';
 
 // Metrics of distinct devices, which only the state of each device tells: figures of days cannot be added up to them.
@@ -18,7 +18,7 @@ export const OF_DEVICE_STATE = {
     missing: MISSING,
     hint: `Devices active in the ${MAU_DAYS} days up to the last day of the row`,
     definition: `Monthly active users: distinct devices with any event, their acquisition included, in the ${MAU_DAYS} days that end with the last day of the row, or with today if that is earlier.`,
-    source: `${ADJUST}monthly-active-users-mau/`,
+    source: 'https://statsig.com/glossary/mau',
     value: (sums) => sums.monthlyActive,
   }),
   stickiness: from(['activeDevices', 'monthlyActive'], {
@@ -29,7 +29,6 @@ export const OF_DEVICE_STATE = {
     missing: MISSING,
     hint: 'DAU / MAU',
     definition: 'The share of monthly active devices that are active on a day: dau / mau.',
-    source: `${ADJUST}stickiness/`,
     value: (sums, days: number) => per(per(sums.activeDevices, days), sums.monthlyActive),
   }),
   payer_rate: from(['payers', 'periodActive'], {
