@@ -5,10 +5,11 @@ import {
   metricsFrom,
   metricsWithin,
   OF_COSTS,
+  OF_DEVICES,
   sumOf,
   WITH_CURRENCY,
 } from './metrics.ts';
-import { ofDimensions, SEGMENT, SEGMENT_DIMENSIONS } from './segments.ts';
+import { EVENT_DIMENSIONS, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS } from './segments.ts';
 
 /** A dimension that reports can group by. */
 export type DimensionDefinition = {
@@ -28,7 +29,10 @@ const SEGMENT_GROUPINGS = ofDimensions(SEGMENT_DIMENSIONS, (name) => ({
   label: SEGMENT[name].label,
   kind: 'segment' as const,
   column: name,
-  ...(SEGMENT[name].ofCosts ? {} : { lacks: OF_COSTS }),
+  lacks: [
+    ...(SEGMENT[name].ofCosts ? [] : OF_COSTS),
+    ...(EVENT_DIMENSIONS.some((own) => own === name) ? OF_DEVICES : []),
+  ],
 }));
 
 /** The groupings of the performance report, in the order in which they are offered. */

@@ -107,16 +107,15 @@ export function fieldsOf(envelope: EventEnvelope, age: number): SentFields {
 export function keysOfEnvelope(header: string | undefined, envelope: EventEnvelope): string[] {
   const { form } = sendingOf(envelope.type);
   const eventId = envelope.event_id ?? envelope.eid;
-  const transaction = form.transactionOf?.(envelope.payload, envelope);
+  const transaction = form.transactionOf?.(envelope.payload);
   const dedupeKey = envelope.dedupe_key ?? envelope.dk;
   // SDKs send the transaction's id as the dedupe key of each of its refunds.
-  const identifies =
-    transaction === undefined || transaction.key === transaction.id || dedupeKey !== transaction.id;
+  const isOfTransaction = transaction?.identifies === false && dedupeKey === transaction.id;
   const keys = [
     ...(header ? [`h:${header}`] : []),
     ...(eventId ? [`e:${eventId}`] : []),
-    ...(dedupeKey && identifies ? [`d:${dedupeKey}`] : []),
-    ...(transaction ? [`t:${transaction.key}`] : []),
+    ...(dedupeKey && !isOfTransaction ? [`d:${dedupeKey}`] : []),
+    ...(transaction?.identifies ? [`t:${transaction.id}`] : []),
   ];
   const scope = form.keyScope?.(envelope.payload);
   return scope === undefined ? keys : keys.map((key) => `${scope}:${key}`);

@@ -1,4 +1,5 @@
 export { COHORT_METRICS } from './cohort-metrics.ts';
+export { MAU_DAYS } from './device-metrics.ts';
 export {
   DIMENSIONS,
   type DimensionDefinition,
@@ -75,19 +76,21 @@ export {
 export type { MetricDefinition } from './metric.ts';
 export {
   ALL_METRICS,
-  type CohortMetric,
   isCohortMetric,
   isMoneyMetric,
+  isRequested,
   METRICS,
   type Metric,
   type MoneyMetric,
   OF_ACQUIRED,
   OF_COSTS,
+  OF_DEVICES,
   OF_PAYERS,
   OF_SPEND,
   OF_STATED_IMPRESSIONS,
   PLAIN_METRICS,
   type PlainMetric,
+  type RequestedMetric,
   sumOf,
 } from './metrics.ts';
 export { OS_FAMILIES, type OsFamily } from './os.ts';

@@ -1,6 +1,7 @@
 import { camelCase } from '#lib/encoding/camel-case';
 import { fromNanos } from '#lib/money';
 import { OF_COHORT_DAYS } from './cohort-metrics.ts';
+import { OF_DEVICE_STATE } from './device-metrics.ts';
 import { ADJUST, ADMOB, amountOf, countOf, from, IAB } from './metric.ts';
 import { type AmountName, type CountName, netOfFee, per, SUMS, type SumName, type Sums } from './sums.ts';
 
@@ -386,6 +387,7 @@ export const METRICS = {
     label: 'Custom events',
     definition: 'Custom events, except ad requests, which `ad_requests` counts.',
   }),
+  ...OF_DEVICE_STATE,
   ...OF_COHORT_DAYS,
 } as const;
 
@@ -400,9 +402,15 @@ export const ALL_METRICS = Object.keys(METRICS) as Metric[];
 export type CohortMetric = keyof typeof OF_COHORT_DAYS;
 export const isCohortMetric = (metric: Metric): metric is CohortMetric =>
   Object.hasOwn(OF_COHORT_DAYS, metric);
-export type PlainMetric = Exclude<Metric, CohortMetric>;
+/** Metrics that only the state of devices tells. They are computed only if they are asked for, too. */
+type DeviceMetric = keyof typeof OF_DEVICE_STATE;
+export const OF_DEVICES = Object.keys(OF_DEVICE_STATE) as DeviceMetric[];
+export type RequestedMetric = CohortMetric | DeviceMetric;
+export const isRequested = (metric: Metric): metric is RequestedMetric =>
+  isCohortMetric(metric) || Object.hasOwn(OF_DEVICE_STATE, metric);
+export type PlainMetric = Exclude<Metric, RequestedMetric>;
 /** All other metrics: those of a report that asks for none. */
-export const PLAIN_METRICS = ALL_METRICS.filter((metric): metric is PlainMetric => !isCohortMetric(metric));
+export const PLAIN_METRICS = ALL_METRICS.filter((metric): metric is PlainMetric => !isRequested(metric));
 
 const readsOf = (metric: Metric): readonly SumName[] => METRICS[metric].reads;
 

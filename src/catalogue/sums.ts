@@ -23,6 +23,10 @@ export const SUMS = {
   customEvents: { is: 'count' },
   adRequests: { is: 'count' },
   payers: { is: 'count' },
+  /** Distinct devices: active in the period, active in the `MAU_DAYS` that end with it, and attributed ones acquired in it that have paid so far. */
+  periodActive: { is: 'count' },
+  monthlyActive: { is: 'count' },
+  acquiredPayers: { is: 'count' },
   impressions: { is: 'count', by: 'currency' },
   adRevenue: { is: 'amount', by: 'currency' },
   purchases: { is: 'count', by: 'currency' },

@@ -182,8 +182,8 @@ export interface WireForm<Payload = unknown, Fields = unknown> {
   readonly examples: Readonly<Record<string, object>>;
   /** Renames fields that SDKs send under other names. */
   readPayload?(payload: Record<string, unknown>): Record<string, unknown>;
-  /** The transaction that the payload names, and the key of what the event says of it: its id, unless there may be several such events. */
-  transactionOf?(payload: Payload, envelope: EnvelopeBase): { id: string; key: string } | undefined;
+  /** The transaction that the payload names, and whether its id identifies the event: not if there may be several such events. */
+  transactionOf?(payload: Payload): { id: string; identifies: boolean } | undefined;
   /** Events with the same keys but different scopes are different events. Letters only. */
   keyScope?(payload: Payload): string;
   /** The stored fields; absent ones may be undefined. `age` is whole days from the device's acquisition to the event, at least 0. */

@@ -213,10 +213,21 @@ export type DeviceFilter = {
 /** A version is that of an event, so payers are not grouped by it. */
 export type PayerGrouping = 'creative' | DeviceDimension;
 
-/** Periods are days, both ends included; at most 400. */
-export type PayersQuery = { periods: Cohort[]; by: PayerGrouping[]; filter: DeviceFilter };
+/**
+ * Which devices a period has: those that paid in it, that were active in it, or that were acquired in it and have paid at any time. Absent in
+ * questions of the previous release, which are about those that paid.
+ */
+export type DevicesOf = 'paid' | 'active' | 'acquired_payers';
 
-/** Distinct devices that paid in each period. Properties that are not grouped by are empty, like an organic device's creative. */
+/** Periods are days, both ends included; at most 401. */
+export type PayersQuery = {
+  of?: DevicesOf;
+  periods: Cohort[];
+  by: PayerGrouping[];
+  filter: DeviceFilter;
+};
+
+/** Distinct devices of each period. Properties that are not grouped by are empty, like an organic device's creative. */
 export type Payers = {
   period: number;
   creativeId: string;

@@ -10,6 +10,7 @@ export type {
 export type {
   DeviceFilter,
   DeviceGroup,
+  DevicesOf,
   FunnelAnswer,
   NetTerms,
   OutcomesAnswer,

@@ -8,6 +8,7 @@ import {
   isSegmentDimension,
   type Metric,
   metricsIn,
+  OF_DEVICES,
   OF_PAYERS,
   rollupOf,
   SEGMENT_DIMENSIONS,
@@ -93,6 +94,8 @@ export function givenBy(names: readonly DimensionName[], filters: ReportFilters)
     ...names.flatMap((name) => REPORT_DIMENSIONS[name].lacks ?? []),
     ...SEGMENT_DIMENSIONS.flatMap((name) => (filters[name] ? (REPORT_DIMENSIONS[name].lacks ?? []) : [])),
     ...(isByEvent(names, filters) ? OF_PAYERS : []),
+    // An answer of the counters has no room for a group of each creative and day.
+    ...(names.includes('day') && names.some(isNamed) ? OF_DEVICES : []),
   ];
   for (const metric of lacking) given.delete(metric);
   return given;

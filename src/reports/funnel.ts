@@ -3,14 +3,13 @@ import { FUNNEL_STEP_FORMS, isFunnelStep, per } from '#catalogue';
 import { type FunnelAnswer, queryFunnel, sumFunnel } from '#counting';
 import { database } from '#db';
 import { requiredText } from '#http';
+import { MAX_FUNNEL_LENGTH } from '#rollup';
 import { counterGroup, deviceGroupBy, labelGroups } from './device-groups.ts';
 import { otherColumns } from './dimensions.ts';
 import { deviceFilterOf } from './payers.ts';
 import { checkPeriod, filtersOf, MAX_ROWS, period, type Reported } from './query.ts';
 
-const MAX_STEPS = 10;
-
-const stepsError = `must be 1 to ${MAX_STEPS} of ${FUNNEL_STEP_FORMS}`;
+const stepsError = `must be 1 to ${MAX_FUNNEL_LENGTH} of ${FUNNEL_STEP_FORMS}`;
 const hoursError = 'must be a number of hours above 0, at most 87600';
 
 export const FunnelQuery = z
@@ -25,7 +24,10 @@ export const FunnelQuery = z
           .filter((step) => step !== ''),
       )
       .pipe(
-        z.array(z.string().refine(isFunnelStep, stepsError)).min(1, stepsError).max(MAX_STEPS, stepsError),
+        z
+          .array(z.string().refine(isFunnelStep, stepsError))
+          .min(1, stepsError)
+          .max(MAX_FUNNEL_LENGTH, stepsError),
       ),
     window_hours: z.coerce
       .number({ error: hoursError })

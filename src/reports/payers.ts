@@ -1,5 +1,11 @@
 import { DEVICE_DIMENSIONS, groupedAs, SEGMENT_DIMENSIONS, storedAs, storedValue } from '#catalogue';
-import { countPayers as askCounters, type DeviceFilter, type PayerGrouping, type Payers } from '#counting';
+import {
+  countPayers as askCounters,
+  type DeviceFilter,
+  type DevicesOf,
+  type PayerGrouping,
+  type Payers,
+} from '#counting';
 import { findCreativeIds } from '#creatives';
 import { database } from '#db';
 import { daysOf } from '#lib/calendar';
@@ -10,19 +16,27 @@ import { isByCreative } from './filters.ts';
 import { CreativeNames } from './names.ts';
 import type { Reported, ReportFilters } from './query.ts';
 
-// A device that paid on two days of a period is one payer of the period, so the daily figures of the rollups cannot be added up. The counters know
-// the days on which each device paid.
+// A device that paid or was active on two days of a period is one device of the period, so the daily figures of the rollups cannot be added up. The
+// counters know the days of each device.
 
-export type PayerCounts = {
-  /** The distinct payers of the whole period. */
+export type DeviceCounts = {
+  /** The distinct devices of the whole period. */
   total: number;
-  /** The payers of the row with these values. `byDay` is the sum of the rollups, which is exact for a single day. */
+  /** Those of the row with these values. `byDay` is the sum of the rollups, which is exact for a single day. */
   row: (values: GroupValues, byDay: number) => number;
-  /** The payers of the row that sums up the rest; null if devices may be in several rows. */
-  rest: (shown: readonly unknown[]) => number | null;
+  /** Those of the row that sums up the rest; null if devices may be in several rows. */
+  rest: (shown: readonly number[]) => number | null;
 };
 
-type PayersRequest = { names: readonly DimensionName[]; from: string; to: string; filters: ReportFilters };
+type DevicesRequest = {
+  of: DevicesOf;
+  names: readonly DimensionName[];
+  from: string;
+  to: string;
+  filters: ReportFilters;
+  /** The days that decide for a row of these days, if they are others. */
+  reach?: (days: DayRange) => DayRange;
+};
 
 /** The device filter for a report's filters. The counters know creatives, but not their ad sets or campaigns. */
 export async function deviceFilterOf(
@@ -50,28 +64,28 @@ function groupingOf(name: DimensionName): PayerGrouping | null {
   return DEVICE_DIMENSIONS.find((own) => own === name) ?? null;
 }
 
-export const NO_PAYERS: PayerCounts = { total: 0, row: (_, byDay) => byDay, rest: () => 0 };
+export const NO_DEVICES: DeviceCounts = { total: 0, row: (_, byDay) => byDay, rest: () => 0 };
 
-/** Distinct devices that paid, in the whole period and in each row. `byDay` is the sum of the rollups for the whole. */
-export async function countPayers(
+/** Distinct devices, in the whole period and in each row. */
+export async function countDevices(
   env: Pick<Env, 'DB' | 'COUNTERS'>,
   application: Reported,
-  { names, from, to, filters }: PayersRequest,
-  byDay: number,
-): Promise<PayerCounts> {
-  if (byDay === 0) return NO_PAYERS;
+  { of, names, from, to, filters, reach }: DevicesRequest,
+): Promise<DeviceCounts> {
   const filter = await deviceFilterOf(env.DB, application.id, filters);
-  const whole = { from, to };
+  const reachOf = reach ?? ((days: DayRange) => days);
+  const whole = reachOf({ from, to });
   // Rows of a single day are exact as they are. Rows by hour, or by something that is not a property of devices, have no payers.
   const isKnown = names.every((name) => isTime(name) || groupingOf(name) !== null);
-  if (names.includes('day') || names.includes('hour') || !isKnown) {
-    const found = await askCounters(env, application, { periods: [whole], by: [], filter });
+  const isByDay = names.includes('day') && of === 'paid';
+  if (isByDay || names.includes('hour') || !isKnown) {
+    const found = await askCounters(env, application, { of, periods: [whole], by: [], filter });
     return { total: totalOf(found), row: (_, own) => own, rest: () => null };
   }
   const spans = spansWithin(from, to, names);
   const by = [...new Set(names.flatMap((name) => groupingOf(name) ?? []))];
-  const periods = [whole, ...spans.map(({ period }) => period)];
-  const found = await askCounters(env, application, { periods, by, filter });
+  const periods = [whole, ...spans.map(({ period }) => reachOf(period))];
+  const found = await askCounters(env, application, { of, periods, by, filter });
   const creatives = new CreativeNames(database(env.DB), application.id, names.filter(isNamed));
   await creatives.use(found.map(({ creativeId }) => creativeId));
   const counts = new Map<string, number>();
@@ -91,8 +105,7 @@ export async function countPayers(
     total,
     row: (values) => counts.get(JSON.stringify(values)) ?? 0,
     // Each device has one creative and one value of each dimension, so rows that differ in these have no devices in common.
-    rest: (shown) =>
-      names.some(isTime) ? null : shown.reduce<number>((left, own) => left - (Number(own) || 0), total),
+    rest: (shown) => (names.some(isTime) ? null : shown.reduce((left, own) => left - own, total)),
   };
 }
 

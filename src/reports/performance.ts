@@ -2,17 +2,19 @@ import * as z from 'zod';
 import {
   ALL_METRICS,
   type CohortFigures,
-  type CohortMetric,
   HOURLY_METRICS,
   isCohortMetric,
+  isRequested,
   METRICS,
   type Metric,
   type MetricDefinition,
   type MoneyMetric,
+  OF_DEVICES,
   OF_PAYERS,
   OF_SPEND,
   PLAIN_METRICS,
   type PlainMetric,
+  type RequestedMetric,
   type Sums,
 } from '#catalogue';
 import type { CounterBindings } from '#counting';
@@ -42,8 +44,9 @@ import { type Cut, keyValues, REST } from './engine/question.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
 import { type Unconverted, unconvertedField, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
-import { countPayers, NO_PAYERS } from './payers.ts';
+import { NO_DEVICES } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
+import { countPayers, countRequested, type DeviceSums } from './requested-devices.ts';
 
 const metricsError = 'must be names of metrics, such as revenue or roas_d7, separated by commas';
 
@@ -84,12 +87,12 @@ export const PerformanceQuery = z
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
 /**
- * Metrics of cohorts are there only if they were asked for. Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue
+ * Metrics of cohorts and of the state of devices are there only if they were asked for. Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue
  * and spend lack, `roas_unconverted` what the revenue behind ROAS lacks, `cohort_unconverted` what the metrics of cohorts do; they are added only if
  * there is any. So is `incomplete_days`.
  */
 type MetricValues = Record<PlainMetric, number | null> &
-  Partial<Record<CohortMetric, number | null>> &
+  Partial<Record<RequestedMetric, number | null>> &
   Partial<Record<`${MoneyMetric}_exact`, string>> & {
     unconverted?: Unconverted;
     roas_unconverted?: Unconverted;
@@ -164,7 +167,7 @@ export async function reportPerformance(
   const { metrics: asksFor = PLAIN_METRICS, totals: wantsTotals = true } = query;
   const metrics = untilHour === undefined ? asksFor : asksFor.filter((name) => HOURLY_METRICS.includes(name));
   // Only means per day need the number of days.
-  const needsDays = metrics.includes('dau');
+  const needsDays = metrics.includes('dau') || metrics.includes('stickiness');
   const [{ groups, cut, total }, firstDay] = await Promise.all([
     readReportSums(env, application, {
       ...{ names, from, to, untilHour, reporting, filters, metrics, wantsTotals },
@@ -181,7 +184,7 @@ export async function reportPerformance(
   const ofTotal =
     names.length === 0 ? ofGroups : readCohorts(env, application, { ...asksCohorts, names: [] }, [TOTAL]);
   const [cohortOf, cohortOfTotal] = await Promise.all([ofGroups, wantsTotals ? ofTotal : null]);
-  const nothing = noMetrics(asksFor.filter(isCohortMetric));
+  const nothing = noMetrics(asksFor.filter(isRequested));
   // Days before the application's first event do not count as days without activity.
   const start = firstDay !== null && firstDay > from ? firstDay : from;
   const days = firstDay === null ? [] : daysOf(start, to < today ? to : today);
@@ -190,7 +193,11 @@ export async function reportPerformance(
   const givesInTotal = wantsTotals ? wantedOf(givenBy([], filters)) : new Set<Metric>();
   const payersOf = OF_PAYERS.some((name) => gives.has(name) || givesInTotal.has(name))
     ? await countPayers(env, application, { names, from, to, filters }, total.payers)
-    : NO_PAYERS;
+    : NO_DEVICES;
+  const asksDevices = { names, from, to, filters, today };
+  const devicesOf = await countRequested(env, application, asksDevices, (name) =>
+    [gives, givesInTotal].some((given) => given.has(name)),
+  );
   const hasSpend = OF_SPEND.some((name) => gives.has(name) || givesInTotal.has(name));
   const unallocated = hasSpend
     ? await readUnallocatedSpend(env.DB, { applicationId: application.id, from, to, filters })
@@ -198,24 +205,31 @@ export async function reportPerformance(
   const daysIn = countDays(days, names);
   const rest = groups.get(REST);
   groups.delete(REST);
+  const rows: (DeviceSums & { payers: number })[] = [];
   const data: PerformanceRow[] = [...groups]
     .map(([key, sums]) => ({ values: keyValues(key), sums: { ...sums, cohort: cohortOf?.(key) ?? null } }))
     .map(({ values, sums }) => ({ values, shown: shownOf(values, names), sums }))
     .sort((left, right) => compareShown(left.shown, right.shown))
     .map(({ values, shown, sums }) => {
-      const payers = payersOf.row(values, sums.payers);
-      return { ...shown, ...metricsOf({ ...sums, payers }, daysIn(values), gives, nothing) };
+      const devices = { payers: payersOf.row(values, sums.payers), ...devicesOf.row(values) };
+      rows.push(devices);
+      return { ...shown, ...metricsOf({ ...sums, ...devices }, daysIn(values), gives, nothing) };
     });
   const total_rows = cut?.total ?? data.length;
   if (cut && rest) {
     const restDays = countRestDays(days, names, cut);
-    const payers = payersOf.rest(data.map((row) => row.payers));
-    // Over several periods, a device may have paid in more than one.
-    const given = payers === null ? new Set([...gives].filter((name) => !OF_PAYERS.includes(name))) : gives;
+    const payers = payersOf.rest(rows.map((row) => row.payers));
+    const devices = devicesOf.rest(rows);
+    // Over several periods, a device may be in more than one.
+    const unknown: readonly Metric[] = [
+      ...(payers === null ? OF_PAYERS : []),
+      ...(devices === null ? OF_DEVICES : []),
+    ];
+    const given = new Set([...gives].filter((name) => !unknown.includes(name)));
     data.push({
       ...otherColumns(...names),
       ...metricsOf(
-        { ...rest, cohort: cohortOf?.(REST) ?? null, payers: payers ?? 0 },
+        { ...rest, cohort: cohortOf?.(REST) ?? null, payers: payers ?? 0, ...devices },
         restDays,
         given,
         nothing,
@@ -226,7 +240,7 @@ export async function reportPerformance(
     data,
     total_rows,
     totals: metricsOf(
-      { ...total, cohort: cohortOfTotal?.(TOTAL) ?? null, payers: payersOf.total },
+      { ...total, cohort: cohortOfTotal?.(TOTAL) ?? null, payers: payersOf.total, ...devicesOf.total },
       days.length,
       givesInTotal,
       nothing,

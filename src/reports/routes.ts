@@ -143,7 +143,7 @@ export const REPORTS = {
   funnel: define({
     summary: 'Funnel',
     description:
-      'How many of the devices acquired from `from` to `to` reach each step, and how long they take. A device reaches a step with its earliest event of that kind at or after the previous step, within `window_hours` of the first step. Events within one second of each other count as in order. A step may stand several times: `purchase,purchase` is the second purchase, in another second than the first. Write a comma in an event name as `%2C`. With `group_by`, each group has its own funnel, largest group first; all groups beyond the largest are in one row.',
+      'How many of the devices acquired from `from` to `to` reach each step, and how long they take. A device reaches a step with its earliest event of that kind at or after the previous step, within `window_hours` of the first step. Events within one second of each other count as in order. A step may stand several times: `purchase,purchase` is the second purchase. Write a comma in an event name as `%2C`. With `group_by`, each group has its own funnel, largest group first; all groups beyond the largest are in one row.',
     query: FunnelQuery,
     example: { steps: 'install,event:level_up,ad,purchase', window_hours: 72, group_by: 'country' },
     answer: Funnel,

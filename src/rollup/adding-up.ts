@@ -41,6 +41,11 @@ export type DeviceNamed = (
   named: Pick<DeviceEvent, 'application_id' | 'acquired_day' | 'device_id'>,
 ) => RunningDevice | undefined;
 
+/** The funnel step of a payment. */
+const PURCHASE_STEP = 'purchase';
+
+const ageOf = ({ acquiredDay, day }: TransactionStep) => daysBetween(acquiredDay, day);
+
 const timesAll = <Own extends Record<string, number>>(times: 1 | -1, amounts: Own): Own =>
   times === 1
     ? amounts
@@ -105,6 +110,8 @@ export abstract class AddingUp {
         const { deviceId, acquiredDay, creativeId, segments } = first;
         Object.assign(step, { deviceId, acquiredDay, creativeId, segments });
       }
+      const device = this.deviceOf(step);
+      if (device) step.segments = this.segmentsOn(device, ageOf(step));
     }
     this.addStep(before, step, isRenewal);
     this.transactions.add(id, step);
@@ -124,6 +131,7 @@ export abstract class AddingUp {
   private giveUpEarned(before: readonly TransactionStep[]): void {
     const told = purchaseIn(before);
     if (!told || isOwnPurchase(told) || before.some(isPurchaseElsewhere)) return;
+    this.unreach(told);
     this.earn(told, 'purchase', told.currency, -told.nanos);
     for (const [currency, nanos] of refundedOf(before)) this.earn(told, 'returned', currency, -Number(nanos));
   }
@@ -160,12 +168,30 @@ export abstract class AddingUp {
     this.addCounts(row, { renewals: isRenewal ? 1 : 0, trials: told.is === 'trial' ? 1 : 0 });
     if (purchase) this.addPurchase(row, purchase, -1);
     if (purchase || told.is === 'payment') this.addPurchase(row, told, 1);
+    if (purchase || told.is !== 'payment' || told.countedBy !== undefined) return;
+    const device = this.deviceOf(told);
+    if (!device) return;
+    device.reach(PURCHASE_STEP, told.second * 1_000);
+    this.addPayerOf(told, device, ageOf(told));
   }
+
+  /** Takes a store's payment out of the funnel of its device. The day stays paid, because it is not known how often the device did. */
+  private unreach(told: TransactionStep): void {
+    if (told.is === 'payment' && told.countedBy === undefined)
+      this.deviceOf(told)?.unreach(PURCHASE_STEP, told.second * 1_000);
+  }
+
+  /** The ids of the segments of a device `age` days after its acquisition, without an event of its own. */
+  protected abstract segmentsOn(device: RunningDevice, age: number): TransactionStep['segments'];
+
+  /** Counts a device as a payer on the day of a step that is no event of its own. */
+  protected abstract addPayerOf(step: TransactionStep, device: RunningDevice, age: number): void;
 
   /** Takes back what was counted of a store's payment without its device, which counts it itself from now on. */
   private moveToDevice(before: readonly TransactionStep[], purchase: TransactionStep): void {
     const told = before.find(isTold);
     if (!told) return;
+    this.unreach(told);
     const trials = told.is === 'trial' ? 1 : 0;
     this.addCounts(told, { trials: -trials });
     this.addCounts(purchase, { trials });
@@ -193,7 +219,7 @@ export abstract class AddingUp {
   /** Adds to what the device of a step earned, if it has one and no device of another counter made the purchase. */
   private earn(of: TransactionStep, kind: Earning, currency: string, nanos: number): void {
     if (this.isElsewhere && of.is !== 'purchase') return;
-    this.deviceOf(of)?.earn(kind, currency, daysBetween(of.acquiredDay, of.day), nanos);
+    this.deviceOf(of)?.earn(kind, currency, ageOf(of), nanos);
   }
 
   private deviceOf({ deviceId, acquiredDay }: TransactionStep): RunningDevice | undefined {
@@ -227,7 +253,7 @@ export abstract class AddingUp {
     this.counted.daily.add(this.keyOf(row, currency), row.segments.event, timesAll(this.times, amounts));
   }
 
-  private keyOf({ day, acquiredDay, creativeId }: TransactionStep, currency: string) {
+  protected keyOf({ day, acquiredDay, creativeId }: TransactionStep, currency: string) {
     const { application_id } = this.event;
     return { application_id, day, acquired_day: acquiredDay, creative_id: creativeId, currency };
   }

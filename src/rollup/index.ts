@@ -15,7 +15,7 @@ export {
 export { type Earned, REVENUE_DAYS, readRevenue, type StoredRevenue } from './device/device-revenue.ts';
 export { type DeviceFacts, type DeviceHistory, RunningDevice } from './device/device-state.ts';
 export { Journal } from './device/journal.ts';
-export type { StoredSteps } from './device/step-format.ts';
+export { MAX_FUNNEL_LENGTH, type StoredSteps } from './device/step-format.ts';
 export { firstTimes, walkSteps } from './device/step-walk.ts';
 export {
   type CheckedMessage,

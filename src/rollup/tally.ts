@@ -20,7 +20,7 @@ import { AddingUp, type CountedRows, type DeviceNamed } from './adding-up.ts';
 import type { RunningDevice } from './device/device-state.ts';
 import { KeyValues } from './key-values.ts';
 import { Additions, emptyKey, KEY_AT } from './tables.ts';
-import type { Transactions } from './transactions.ts';
+import type { TransactionStep, Transactions } from './transactions.ts';
 
 export type IgnoredReason = 'test event' | 'sent with a revoked token' | 'its device was erased';
 
@@ -49,6 +49,7 @@ type KnownSoFar = {
 };
 
 const SECONDS_PER_DAY = 86_400;
+const secondOfDay = (second: number, day: string) => second - dayNumber(day) * SECONDS_PER_DAY;
 
 /**
  * Adds events to the rollups, one after the other. The catalogue defines what each kind adds; this applies the rules that all kinds share. Pure.
@@ -128,8 +129,7 @@ export class Tally extends AddingUp implements Rollups {
   /** Counts the device once per day, which does not exist by hour, under the versions of the day's latest event: see `DayVersions`. */
   private countOnceADay(measure: 'active_devices' | 'payers'): void {
     const { event, device, own, age } = this.ofDevice();
-    const second = Math.floor(event.occurred_at / 1_000) - dayNumber(event.day) * SECONDS_PER_DAY;
-    const at = { own, second };
+    const at = { own, second: secondOfDay(Math.floor(event.occurred_at / 1_000), event.day) };
     const added = measure === 'payers' ? device.addPaidDay(age, at) : device.addActiveDay(age, at);
     if (!added || added.former?.text === own.text) return;
     this.key[KEY_AT.currency] = this.numberOf('');
@@ -137,6 +137,22 @@ export class Tally extends AddingUp implements Rollups {
     if (added.former !== null)
       daily.addNumbered(this.key, this.numberOfSegment(device, added.former), { [measure]: -1 });
     daily.addNumbered(this.key, this.segments.event, { [measure]: 1 });
+  }
+
+  protected segmentsOn(device: RunningDevice, age: number): TransactionStep['segments'] {
+    const idOf = (own: OwnValues) => this.book.idOf(withOwnValues(device.segment, own));
+    return { event: idOf(device.ownValuesOn(age)), cohort: idOf(ownValuesOf({}, device.segment)) };
+  }
+
+  protected addPayerOf(step: TransactionStep, device: RunningDevice, age: number): void {
+    const own = device.ownValuesOn(age);
+    const added = device.addPaidDay(age, { own, second: secondOfDay(step.second, step.day) });
+    if (!added || added.former?.text === own.text) return;
+    const { daily } = this.counted;
+    const key = this.keyOf(step, '');
+    if (added.former !== null)
+      daily.add(key, this.book.idOf(withOwnValues(device.segment, added.former)), { payers: -1 });
+    daily.add(key, step.segments.event, { payers: 1 });
   }
 
   addAds(

@@ -150,6 +150,20 @@ describe('keys', () => {
     expect(keysFor('pending')).toEqual(['failed:e:one', 'failed:t:two']);
   });
 
+  it.each(['refunded', 'refund_reversed'])(
+    'of the status %s are only ids of its own: parts may be equal, and of one time',
+    (status) => {
+      const keysFor = (ids: object) =>
+        eventOf({ ...common, ...ids, type: 'custom.purchase', payload: { ...payload, status } }).keys;
+      expect(keysFor({})).toBeUndefined();
+      expect(keysFor({ dedupe_key: 'two' })).toBeUndefined();
+      expect(keysFor({ event_id: 'one', dedupe_key: 'three' })).toEqual([
+        expect.stringMatching(/:e:one$/),
+        expect.stringMatching(/:d:three$/),
+      ]);
+    },
+  );
+
   it('are empty if nothing identifies the event', () => {
     expect(
       keysOfEnvelope(undefined, EventEnvelope.parse({ ...common, ...EVENT_EXAMPLES['custom.ad'] })),

@@ -7,6 +7,13 @@ const parse = (csv: string) => Papa.parse<string[]>(csv, { skipEmptyLines: true 
 const cellOf = (text: string) => parse(toCsv(['cell'], [{ cell: text }]))[1]?.[0];
 
 describe('CSV', () => {
+  it('writes small numbers without an exponent, which not every reader knows', () => {
+    const cells = { a: 1e-9, b: -1.5e-9, c: 9.99e-7, d: 0.000001, e: 0, f: 1e21 };
+    expect(toCsv(Object.keys(cells), [cells])).toContain(
+      '\r\n0.000000001,-0.0000000015,0.000000999,0.000001,0,1e+21\r\n',
+    );
+  });
+
   it('escapes what a spreadsheet would run, in text only', () => {
     const cells = { a: '=1+1', b: '+1', c: '-5', d: '@x', e: '\tx', f: -5, g: 'a,"b"', h: null, i: true };
     expect(toCsv(Object.keys(cells), [cells])).toBe(

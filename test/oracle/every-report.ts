@@ -4,6 +4,7 @@ import { counterOf } from '#counting';
 import type { Tenant } from '../helpers/tenant.ts';
 import { startWorker } from '../helpers/worker.ts';
 import { CUT_GROUPINGS, expectCut } from './cut-reports.ts';
+import { DEVICE_GROUPINGS, DEVICE_METRICS, deviceFigures } from './device-figures.ts';
 import { localDay, type Sent } from './history.ts';
 import * as naive from './naive.ts';
 import {
@@ -88,6 +89,18 @@ export function describeEveryReport(options: History): void {
     }
     expectFigures(totals, naive.performance(events, sent, spent, days.length, rateOn), 'the totals');
     expect(unconverted).toEqual(naive.unconverted([...naive.amountsOf(events), ...spent], rateOn));
+  });
+
+  it.each(DEVICE_GROUPINGS)('distinct devices by %s', async (groups) => {
+    const { data, totals } = await report(
+      'performance',
+      `group_by=${groups}&metrics=${DEVICE_METRICS},installs,spend`,
+    );
+    const days = daysSinceFirst();
+    const world = { sent, costs: costs.filter(({ day }) => within(day)), days, rateOn };
+    expect(data.length).toBeGreaterThan(1);
+    for (const row of data) expectFigures(row, deviceFigures(world, groups, row), JSON.stringify(row));
+    expectFigures(totals, deviceFigures(world), 'the totals');
   });
 
   it.each(CUT_GROUPINGS)('performance by $groups, cut short', async (grouping) => {

@@ -449,9 +449,10 @@ export function funnel(events: Sent[], steps: ((event: Sent) => boolean)[], wind
     let [first, previous] = [Number.NaN, Number.NEGATIVE_INFINITY];
     const used: Sent[] = [];
     for (const [index, isStep] of steps.entries()) {
-      // A repeated step takes a further event, and equal ones of one second are one.
-      const isUsed = (event: Sent) => used.some((other) => isStep(other) && second(other) === second(event));
-      const found = own.find((event) => isStep(event) && second(event) >= previous - 1 && !isUsed(event));
+      // A repeated step takes a further event.
+      const found = own.find(
+        (event) => isStep(event) && second(event) >= previous - 1 && !used.includes(event),
+      );
       if (!found || second(found) > first + windowMs / 1000) break;
       used.push(found);
       const at = Math.max(second(found), previous);

@@ -11,11 +11,11 @@ it('gives each device its own entries, in their order of arrival', () => {
     const isStep = index % 3 === 0;
     // Amounts go up to 2^53, and a run may bring any number of names.
     const own = isStep
-      ? ([`event:${index}`, 1_772_323_200 + index] as const)
+      ? ([index % 2 === 0 ? 'added' : 'removed', `event:${index}`, 1_772_323_200 + index] as const)
       : ([kind, index % 2 === 0 ? 'usd' : 'eur', index % 11, Number.MAX_SAFE_INTEGER - index] as const);
     device.added.push([...own]);
     device.last =
-      own.length === 2 ? journal.addStep(device.last, ...own) : journal.addEarning(device.last, ...own);
+      own.length === 3 ? journal.addStep(device.last, ...own) : journal.addEarning(device.last, ...own);
     if (device.first < 0) device.first = device.last;
   }
   const visited = devices.map(({ first }) => {
@@ -33,10 +33,10 @@ it('gives each device its own entries, in their order of arrival', () => {
 it('measures the size of its entries, and each text once', () => {
   const journal = new Journal();
   let last = -1;
-  for (let index = 0; index < 1_000; index++) last = journal.addStep(last, 'ad', index);
+  for (let index = 0; index < 1_000; index++) last = journal.addStep(last, 'added', 'ad', index);
   const { weight } = journal;
   expect(weight).toBeGreaterThan(16_000);
   expect(weight).toBeLessThan(17_000);
-  journal.addStep(last, 'x'.repeat(10_000), 1);
+  journal.addStep(last, 'added', 'x'.repeat(10_000), 1);
   expect(journal.weight).toBeGreaterThan(weight + 10_000);
 });

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_FUNNEL_STEPS, type StoredSteps } from '../../src/rollup/device/step-format.ts';
+import {
+  MAX_FUNNEL_LENGTH,
+  MAX_FUNNEL_STEPS,
+  readTimeline,
+  type StoredSteps,
+} from '../../src/rollup/device/step-format.ts';
 import { StepHistory } from '../../src/rollup/device/step-history.ts';
 import { firstTimes, walkSteps } from '../../src/rollup/device/step-walk.ts';
 
@@ -26,10 +31,7 @@ function historyOf(steps: readonly Step[], stored = 'null'): string {
 
 /** The walk through raw events, which knows nothing of histories. */
 function walkNaively(events: readonly Step[], steps: readonly string[], window: number | null): number[] {
-  // Equal events of one second are one.
-  const sorted = [...new Map(events.map((event) => [event.join(), event])).values()].sort(
-    ([, left], [, right]) => left - right,
-  );
+  const sorted = events.toSorted(([, left], [, right]) => left - right);
   const times: number[] = [];
   const taken = new Set<Step>();
   for (const step of steps) {
@@ -287,9 +289,9 @@ describe('the history of a device', () => {
         { length: 129 },
         (_, second): Step => [second % 2 ? 'event:a' : 'event:b', second],
       );
-      const history = parsed(historyOf(steps));
-      expect(history.add('event:a', 95)).toBe(false);
-      expect(history.add('event:b', 95)).toBe(true);
+      const stored = read(historyOf(steps));
+      expect(stored?.complete_through).toBe(95);
+      expect(readTimeline(stored).times.get('event:a')?.at(-1)).toBe(95);
     });
 
     it('knows what did not happen within a window that ends with its last known second', () => {
@@ -320,11 +322,24 @@ describe('the history of a device', () => {
       expectRightAfter(ads, around(ads.slice(1).map(([, second]) => second)));
     });
 
-    it('takes a step again only in another second', () => {
-      const history = parsed(historyOf([['ad', 10]]));
+    it('takes as many events of one second as a funnel may have steps', () => {
+      const ads = (count: number) => Array.from({ length: count }, (): Step => ['ad', 10]);
+      const purchases: Step[] = [
+        ['purchase', 10],
+        ['purchase', 10],
+      ];
+      expect(walkOf(historyOf(purchases), ['purchase', 'purchase', 'purchase'], null)).toEqual({
+        seconds: [0, 0],
+        isComplete: true,
+      });
+      const history = parsed(historyOf(ads(9)));
+      expect(history.add('ad', 10)).toBe(true);
       expect(history.add('ad', 10)).toBe(false);
       expect(history.add('ad', 11)).toBe(true);
       expect(history.add('ad', 9)).toBe(true);
+      const ten = Array.from({ length: MAX_FUNNEL_LENGTH }, () => 'ad');
+      expect(walkOf(historyOf(ads(12)), ten, null).seconds).toHaveLength(10);
+      expect(walkOf(historyOf(ads(9)), ten, null).seconds).toHaveLength(9);
     });
   });
 

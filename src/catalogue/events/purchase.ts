@@ -86,11 +86,9 @@ const asPurchase = wireForm(
         ? { ...rest, value: 0 }
         : { ...rest, value };
     },
-    // A purchase may be refunded in parts. A retry is sent with the same time.
-    transactionOf({ tr_id: id, status, value }, { created_at }) {
-      if (id === undefined) return undefined;
-      return { id, key: isOfRefund(status) ? `${id}:${value}:${created_at.at ?? created_at.day}` : id };
-    },
+    // A purchase may be refunded in equal parts at one time.
+    transactionOf: ({ tr_id: id, status }) =>
+      id === undefined ? undefined : { id, identifies: !isOfRefund(status) },
     keyScope: ({ status }) => SCOPES[status],
     toStored: ({ value, ...rest }): OwnFields<PurchaseEvent> => ({
       value_nanos: Number(toNanos(value)),

@@ -17,6 +17,7 @@ export type CohortFacts = {
   creativeId: string;
   /** The row itself, which has the segment: see `columnOfDimension`. */
   row: DeviceFactsRow;
+  activeDays: string;
   activeAges: string;
   paidDays: string;
   adTotals: string | null;
@@ -26,8 +27,8 @@ export type CohortFacts = {
 export type CohortDevice = CohortFacts & DeviceHistory;
 
 function toFacts(acquiredDay: string, row: DeviceFactsRow): CohortFacts {
-  const [id, creativeId, , activeAges, paidDays, adTotals, purchaseTotals] = row;
-  return { id, acquiredDay, creativeId, row, activeAges, paidDays, adTotals, purchaseTotals };
+  const [id, creativeId, activeDays, activeAges, paidDays, adTotals, purchaseTotals] = row;
+  return { id, acquiredDay, creativeId, row, activeDays, activeAges, paidDays, adTotals, purchaseTotals };
 }
 
 /** Whether a device matches a filter. */

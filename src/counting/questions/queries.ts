@@ -1,6 +1,6 @@
 import { DEVICE_DIMENSIONS, ofDimensions } from '#catalogue';
 import { readRuns } from '#lib/collections/day-set';
-import { daysBetween } from '#lib/time';
+import { dayNumber } from '#lib/time';
 import type {
   ClientTotals,
   Cohort,
@@ -113,22 +113,30 @@ export function largestGaps(gaps: readonly Gap[]): Gap[] {
     .map(({ gap }) => gap);
 }
 
+/** The day of the acquisition, as days since it. */
+const ACQUISITION = [[0, 0]] as const;
+
 /** A device may have paid before its acquisition, so devices acquired after the periods count too. */
 const ALL_DEVICES: Cohort = { from: '0000-01-01', to: '9999-12-31' };
 
 /** See `CounterApi.payers`. Reads what is stored for every device, but none of their events. */
-export async function payers(store: ObjectStore, { periods, by, filter }: PayersQuery): Promise<Payers> {
+export async function payers(
+  store: ObjectStore,
+  { of = 'paid', periods, by, filter }: PayersQuery,
+): Promise<Payers> {
+  const spans = periods.map(({ from, to }) => [dayNumber(from), dayNumber(to)] as const);
   const counts = new Map<string, Payers[number]>();
   const columns = DEVICE_DIMENSIONS.map((name) => ({ name, at: columnOfDimension(name) }));
+  const daysOf = ({ activeDays, paidDays }: CohortFacts) => (of === 'active' ? activeDays : paidDays);
   const shown = (name: PayerGrouping, value: string) => (by.includes(name) ? value : '');
   const count = (device: CohortFacts) => {
-    const runs = readRuns(device.paidDays);
+    const day = dayNumber(device.acquiredDay);
+    const runs = of === 'acquired_payers' ? ACQUISITION : readRuns(daysOf(device));
     const creativeId = shown('creative', device.creativeId);
     const values = columns.map(({ name, at }) => shown(name, String(device.row[at] ?? '')));
     const group = [creativeId, ...values].join('\0');
-    for (const [period, { from, to }] of periods.entries()) {
-      const [first, last] = [daysBetween(device.acquiredDay, from), daysBetween(device.acquiredDay, to)];
-      if (!runs.some((run) => run[0] <= last && run[1] >= first)) continue;
+    for (const [period, [from, to]] of spans.entries()) {
+      if (!runs.some(([first, last]) => day + first <= to && day + last >= from)) continue;
       const key = `${period}/${group}`;
       const known = counts.get(key);
       if (known) known.devices++;
@@ -139,7 +147,7 @@ export async function payers(store: ObjectStore, { periods, by, filter }: Payers
     }
   };
   for await (const portion of factsOf(store, ALL_DEVICES, filter)) {
-    for (const device of portion) if (device.paidDays !== '') count(device);
+    for (const device of portion) if (daysOf(device) !== '') count(device);
   }
   return [...counts.values()];
 }

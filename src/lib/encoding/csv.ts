@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { readDecimal } from '../decimal.ts';
 
 export type CsvCell = string | number | boolean | null | undefined;
 
@@ -14,8 +15,14 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** The longest part of a file name, in characters. File systems allow 255 bytes for the whole name. */
 const MAX_FILE_NAME_PART = 60;
 
-const toInert = (cell: CsvCell): CsvCell =>
-  typeof cell === 'string' ? cell.replace(WITHIN, "$1'").replace(LEADING, "'") : cell;
+/** Not every reader of CSV knows exponents, which JavaScript writes below a millionth. */
+const toPlain = (cell: number): CsvCell =>
+  Math.abs(cell) < 1e-6 && Number.isFinite(cell) ? readDecimal(String(cell)) : cell;
+
+function toInert(cell: CsvCell): CsvCell {
+  if (typeof cell === 'string') return cell.replace(WITHIN, "$1'").replace(LEADING, "'");
+  return typeof cell === 'number' ? toPlain(cell) : cell;
+}
 
 /**
  * CSV (RFC 4180, in UTF-8 with a byte order mark) with a header line. It is safe to open in a spreadsheet: text that would run as a

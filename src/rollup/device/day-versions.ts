@@ -42,6 +42,11 @@ export class DayVersions {
     return { former: former.own };
   }
 
+  /** The versions of the latest event on the last kept day until this one; null if none is kept. Throws like `add`. */
+  until(day: number): OwnValues | null {
+    return read(`${this}`).findLast((kept) => kept.day <= day)?.own ?? null;
+  }
+
   toString(): string {
     const { day, latest } = this;
     if (!latest || !this.isChanged) return this.stored;

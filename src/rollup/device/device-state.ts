@@ -1,4 +1,4 @@
-import type { OwnValues, Segment } from '#catalogue';
+import { type OwnValues, ownValuesOf, type Segment } from '#catalogue';
 import { DaySet } from '#lib/collections/day-set';
 import { DayVersions, type VersionAt } from './day-versions.ts';
 import { addRevenue, bandOf, type StoredRevenue } from './device-revenue.ts';
@@ -114,9 +114,20 @@ export class RunningDevice {
     return isNew;
   }
 
+  /** What the device told itself last on or before a calendar day, if that is still known, or else at its acquisition. Throws like `addActiveDay`. */
+  ownValuesOn(day: number): OwnValues {
+    this.activeVersions = parsedVersions(this.activeVersions);
+    return this.activeVersions.until(day) ?? ownValuesOf({}, this.segment);
+  }
+
   /** Adds a funnel step; `at` is in epoch milliseconds. */
   reach(step: string, at: number): void {
-    this.note(this.journal.addStep(this.lastEntry, step, Math.max(0, Math.floor(at / 1_000))));
+    this.note(this.journal.addStep(this.lastEntry, 'added', step, secondOf(at)));
+  }
+
+  /** Takes back a step that `reach` added at this time. */
+  unreach(step: string, at: number): void {
+    this.note(this.journal.addStep(this.lastEntry, 'removed', step, secondOf(at)));
   }
 
   /** Adds revenue in nanos, or what was refunded of it; `age` is the number of days from the acquisition to the purchase. */
@@ -137,9 +148,10 @@ export class RunningDevice {
     let [hasNewSteps, hasNewRevenue] = [false, false];
     this.journal.visit(
       this.firstEntry,
-      (step, second) => {
+      (change, step, second) => {
         own.steps ??= StepHistory.read(stored.steps);
-        if (own.steps.add(step, second)) hasNewSteps = true;
+        const isNew = change === 'added' ? own.steps.add(step, second) : own.steps.remove(step, second);
+        if (isNew) hasNewSteps = true;
       },
       (kind, currency, band, nanos) => {
         own.revenue ??= {};
@@ -178,6 +190,7 @@ export class RunningDevice {
   }
 }
 
+const secondOf = (at: number) => Math.max(0, Math.floor(at / 1_000));
 const parsed = (days: string | DaySet): DaySet => (typeof days === 'string' ? DaySet.parse(days) : days);
 const parsedVersions = (days: string | DayVersions): DayVersions =>
   typeof days === 'string' ? new DayVersions(days) : days;

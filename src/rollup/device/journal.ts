@@ -6,6 +6,9 @@ export type Earning = 'ad' | 'purchase' | 'returned';
 /** The kind of an entry, in the low bits of its code. The bits above are the number of its text. */
 const STEP = 0;
 const CODES: Readonly<Record<Earning, number>> = { ad: 1, purchase: 2, returned: 3 };
+/** What happens to a step, where an entry of revenue has its band. */
+const CHANGES = ['added', 'removed'] as const;
+export type StepChange = (typeof CHANGES)[number];
 const EARNINGS = Object.keys(CODES) as Earning[];
 const KIND_MASK = 3;
 const BAND_SHIFT = 2;
@@ -35,9 +38,10 @@ export class Journal {
     return this.length * ENTRY_BYTES + this.textBytes;
   }
 
-  /** Appends a funnel step at an epoch second to a device's last entry (-1 for none). Returns the new entry's position. */
-  addStep(last: number, step: string, second: number): number {
-    return this.add(last, (this.numberOf(step) << TEXT_SHIFT) | STEP, second);
+  /** Appends a change of a funnel step at an epoch second to a device's last entry (-1 for none). Returns the new entry's position. */
+  addStep(last: number, change: StepChange, step: string, second: number): number {
+    const own = (CHANGES.indexOf(change) << BAND_SHIFT) | STEP;
+    return this.add(last, (this.numberOf(step) << TEXT_SHIFT) | own, second);
   }
 
   /** Appends revenue in nanos in the same way. `band`: see `bandOf`. */
@@ -49,7 +53,7 @@ export class Journal {
   /** Visits a device's entries, starting at the position of the first one (-1 for none). */
   visit(
     first: number,
-    onStep: (step: string, second: number) => void,
+    onStep: (change: StepChange, step: string, second: number) => void,
     onEarning: (kind: Earning, currency: string, band: number, nanos: number) => void,
   ): void {
     for (let place = first; place >= 0; place = this.nexts[place] ?? -1) {
@@ -59,7 +63,7 @@ export class Journal {
       const own = code & CODE_MASK;
       const kind = EARNINGS[(own & KIND_MASK) - 1];
       if (kind) onEarning(kind, text, own >>> BAND_SHIFT, value);
-      else onStep(text, value);
+      else onStep(CHANGES[own >>> BAND_SHIFT] ?? 'added', text, value);
     }
   }
 

@@ -1,5 +1,7 @@
 /** The number of different steps in a device's history. Further event names still count as events, but not as steps. */
 export const MAX_FUNNEL_STEPS = 200;
+/** The steps that one funnel may have. */
+export const MAX_FUNNEL_LENGTH = 10;
 /** Steps that a history always has room for, because every device may have them. */
 const RESERVED_STEPS: ReadonlySet<string> = new Set(['install', 'retention', 'purchase', 'ad']);
 /** Webhook events are dated to the second, devices to the millisecond, so the order within one second is unknown. */
@@ -9,7 +11,7 @@ const NEVER = -10;
 
 /** The steps of a device. */
 export type Timeline = {
-  /** By the name of the step: the epoch seconds at which it happened, each once and in order. After `completeThrough`, only a first one is known. */
+  /** By the name of the step: the epoch seconds at which it happened, in order, each as often as a funnel may need it. After `completeThrough`, only a first one is known. */
   times: Map<string, number[]>;
   /** Infinite if the history is complete. */
   completeThrough: number;

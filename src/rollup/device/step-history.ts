@@ -1,5 +1,6 @@
 import {
   hasRoomFor,
+  MAX_FUNNEL_LENGTH,
   readTimeline,
   type StoredSteps,
   TIE_SECONDS,
@@ -44,7 +45,7 @@ export class StepHistory {
     return new StepHistory(readTimeline(stored));
   }
 
-  /** Adds a step at an epoch second. Returns false if that changes nothing. */
+  /** Adds a step at an epoch second, once for each event. Returns false if that changes nothing. */
   add(step: string, second: number): boolean {
     let own = this.times.get(step);
     if (!own) {
@@ -57,7 +58,8 @@ export class StepHistory {
     if ((own[0] ?? 0) > this.completeThrough) own.length = 0;
     let place = own.length;
     while (place > 0 && (own[place - 1] ?? 0) > second) place--;
-    if (own[place - 1] === second) return false;
+    // No funnel takes more events of one second.
+    if (own[place - MAX_FUNNEL_LENGTH] === second) return false;
     if (second <= this.thinnedThrough + TIE_SECONDS && !this.isLastBefore(own, second)) {
       this.missFrom(second - TIE_SECONDS);
       addFirst(own, second);
@@ -67,6 +69,17 @@ export class StepHistory {
     else own.splice(place, 0, second);
     this.size++;
     if (this.size > MAX_ENTRIES) this.shorten();
+    return true;
+  }
+
+  /** Takes back an event that `add` was called for. Returns false if it is not kept. */
+  remove(step: string, second: number): boolean {
+    const own = this.times.get(step) ?? [];
+    const place = own.indexOf(second);
+    if (place < 0) return false;
+    own.splice(place, 1);
+    if (second <= this.completeThrough) this.size--;
+    if (own.length === 0) this.times.delete(step);
     return true;
   }
 

@@ -10,12 +10,12 @@ export type Walk = {
 
 /**
  * Walks a funnel through a history. Each step is the earliest event of its kind at or after the previous step's event, and at most
- * `windowSeconds` after the first. Events within one second of each other count as in order. A step that is repeated takes a different event, of
- * another second. A device's first step is exact however long its history is.
+ * `windowSeconds` after the first. Events within one second of each other count as in order. A step that is repeated takes a different event. A
+ * device's first step is exact however long its history is.
  */
 export function walkSteps(stored: StoredSteps, steps: readonly string[], windowSeconds: number | null): Walk {
   const { times, completeThrough, thinnedThrough } = readTimeline(stored);
-  /** By step: the seconds of its events that are steps of the walk already. */
+  /** By step: the places of its events that are steps of the walk already. */
   const taken = new Map<string, number[]>();
   const walk: Walk = { seconds: [], isComplete: true };
   let previous = 0;
@@ -29,12 +29,13 @@ export function walkSteps(stored: StoredSteps, steps: readonly string[], windowS
     const from = index === 0 ? 0 : previous - TIE_SECONDS;
     const used = taken.get(name) ?? [];
     // After the complete part, a first occurrence is the earliest event only if it is not before the previous step.
-    const at = own.find((second) => second >= from && !used.includes(second));
+    const place = own.findIndex((second, index) => second >= from && !used.includes(index));
+    const at = own[place];
     if (at === undefined && completeThrough < end) walk.isComplete = false;
     // Of a series of one step, what only a repetition of it needs may have been removed.
     if (steps.indexOf(name) < index && from <= thinnedThrough) walk.isComplete = false;
     if (at === undefined || at > end) break;
-    taken.set(name, [...used, at]);
+    taken.set(name, [...used, place]);
     const reached = index === 0 ? at : Math.max(at, previous);
     walk.seconds.push(index === 0 ? 0 : reached - previous);
     if (index === 0 && windowSeconds !== null) end = at + windowSeconds;

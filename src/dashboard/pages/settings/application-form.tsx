@@ -13,7 +13,7 @@ const GENERAL: readonly FormField[] = [
     label: 'Time zone',
     name: 'timezone',
     required: true,
-    hint: 'Such as Europe/Berlin. A change applies only to later events.',
+    hint: 'Such as Europe/Berlin. A change applies only to later events: days so far stay as they are.',
     list: 'time-zones',
   },
   {
