@@ -27,7 +27,6 @@ describe('the click ids of a referrer', () => {
     'utm_source=google-play&utm_medium=organic',
     'gclid=',
     `gclid=${'x'.repeat(257)}`,
-    'GCLID=1',
     '%',
   ])('are none in %s', (install_referrer) => {
     expect(playReferrerOf({ install_referrer })).toBeNull();

@@ -193,7 +193,7 @@ it('makes no prediction from too little data, and says why', async () => {
     totals: [],
   });
   expect(predicted.card('Predicted LTV after another 90 days').texts('.hint')[0]).toBe(
-    'Purchases: Fewer than 50 devices have purchased in a currency with an exchange rate.',
+    'Purchases: The cohort has fewer than 20 devices.',
   );
   expect((await page('/ltv')).cards).toEqual(['Lifetime value of a device', 'ROAS', 'LTV by cohort']);
 });

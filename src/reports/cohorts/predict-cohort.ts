@@ -44,11 +44,8 @@ export function predictCohort(
   const soFar = earnedSoFar(parts, purchases, ads);
   const kept = net === null ? 1 : shareKept(parts, net);
   if (net !== null) soFar.purchases = (soFar.purchases - returnedIn(parts)) * afterFee(net);
-  const isTooFew = size < MIN_DEVICES;
-  const purchased = isTooFew
-    ? 'too_few_devices'
-    : predictPurchases(purchases, ads.devices, horizonDays, priors);
-  const shown = isTooFew ? 'too_few_devices' : predictFromAds(ads, horizonDays);
+  const purchased = predictPurchases({ purchases, size, ages: ads.devices, horizonDays, priors });
+  const shown = predictFromAds(ads, size, horizonDays);
   const [gross, ofAds] = [predictionIn(purchased), predictionIn(shown)];
   const ofPurchases = gross && scaled(gross, kept);
   const together = ofPurchases && ofAds ? joinIntervals(ofPurchases, ofAds) : null;
@@ -179,13 +176,21 @@ function earnedSoFar(parts: PurchasesAnswer, { histories, firstValues }: Purchas
 type Ages = AdHistory['devices'];
 const isTooYoung = (devices: Ages) => !devices.some(({ age }) => age >= MIN_DAYS);
 
-function predictPurchases(
-  purchases: Purchases,
-  ages: Ages,
-  horizonDays: number,
-  priors: () => Priors | null,
-): Prediction | Reason {
+function predictPurchases({
+  purchases,
+  size,
+  ages,
+  horizonDays,
+  priors,
+}: {
+  purchases: Purchases;
+  size: number;
+  ages: Ages;
+  horizonDays: number;
+  priors: () => Priors | null;
+}): Prediction | Reason {
   if (isTooYoung(ages)) return 'too_young';
+  if (size < MIN_DEVICES) return 'too_few_devices';
   if (hasManyPayers(purchases)) {
     return purchases.spending.length === 0 ? 'no_fit' : (predictRevenue(purchases, horizonDays) ?? 'no_fit');
   }
@@ -194,9 +199,10 @@ function predictPurchases(
   return known === null ? 'no_payers' : (predictRevenue(purchases, horizonDays, known) ?? 'no_fit');
 }
 
-function predictFromAds(ads: AdHistory, horizonDays: number): Interval | Reason {
+function predictFromAds(ads: AdHistory, size: number, horizonDays: number): Interval | Reason {
   if (ads.earnings.a === 0) return NOTHING;
   if (isTooYoung(ads.devices)) return 'too_young';
+  if (size < MIN_DEVICES) return 'too_few_devices';
   const later = ads.activity.reduce((sum, { age, active }) => sum + (age > 0 ? active : 0), 0);
   if (later < MIN_ACTIVE_DAYS) return 'too_little_activity';
   return predictAds(ads, horizonDays) ?? 'no_fit';
