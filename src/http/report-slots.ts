@@ -12,19 +12,34 @@ const LONGEST_WAIT_MS = 10_000;
 const CHECK_EVERY_MS = 20;
 /** The runtime drops a request whose client has left, without running its `finally`. Its slot is free again after this time. */
 const LONGEST_REPORT_MS = 30_000;
+/**
+ * A slot rests after a report for as long as that took, at most for this time. Whoever asks for one report after the other notices nothing, because there
+ * are two slots, and any number of callers at once get no more of the thread than that one.
+ */
+const LONGEST_REST_MS = 1_000;
 
-/** When each running report started, by team. */
-const running = new Map<string, Set<{ startedAt: number }>>();
+type Slot = { startedAt: number; restsUntil: number | null };
+
+/** The reports that are running or rest, by team. */
+const running = new Map<string, Set<Slot>>();
+
+function isOver({ startedAt, restsUntil }: Slot, now: number): boolean {
+  if (restsUntil === null) return now - startedAt >= LONGEST_REPORT_MS;
+  // Neither if the clock was set back.
+  return restsUntil <= now || restsUntil - now > LONGEST_REST_MS;
+}
 
 function takeSlot(owner: string, max: number): (() => void) | null {
   const slots = running.get(owner) ?? new Set();
   const startedAt = Date.now();
-  for (const slot of slots) if (startedAt - slot.startedAt >= LONGEST_REPORT_MS) slots.delete(slot);
+  for (const slot of slots) if (isOver(slot, startedAt)) slots.delete(slot);
   if (slots.size >= max) return null;
-  const own = { startedAt };
+  const own: Slot = { startedAt, restsUntil: null };
   running.set(owner, slots.add(own));
   return () => {
-    slots.delete(own);
+    const now = Date.now();
+    own.restsUntil = now + Math.min(Math.max(now - startedAt, 0), LONGEST_REST_MS);
+    if (own.restsUntil === now) slots.delete(own);
     if (slots.size === 0 && running.get(owner) === slots) running.delete(owner);
   };
 }
