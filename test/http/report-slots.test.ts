@@ -54,24 +54,30 @@ it('runs one preview of a team at once, which leaves a slot to reports', async (
   ]);
 });
 
-it('lets a slot rest for as long as its report took, a second at most', async () => {
-  for (const [took, rest] of [
-    [300, 300],
-    [5_000, 1_000],
+it('lets a slot rest for as long as its report took, longer while others wait, and a second at most', async () => {
+  for (const [took, isContested, rest] of [
+    [300, false, 300],
+    [300, true, 900],
+    [5_000, false, 1_000],
+    [500, true, 1_000],
   ] as const) {
-    const team = `team_r${took}`;
+    const team = `team_r${took}${isContested}`;
     let now = Date.now();
     vi.spyOn(Date, 'now').mockImplementation(() => now);
     // Whoever waits looks again in each turn.
     const { setTimeout: wait } = globalThis;
-    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void) => wait(work, 0)) as typeof setTimeout);
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void) =>
+      wait(work, 0)) as typeof setTimeout);
     const end = await occupySlots(team);
+    let isDone = false;
+    const ask = () =>
+      inReportSlot(team, async () => {
+        isDone = true;
+      });
+    const early = isContested ? ask() : null;
     now += took;
     await end();
-    let isDone = false;
-    const third = inReportSlot(team, async () => {
-      isDone = true;
-    });
+    const third = early ?? ask();
     now += rest - 1;
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
     expect(isDone).toBe(false);

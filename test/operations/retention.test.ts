@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
-import { keepPostbacks } from '#skan';
 import { NOTIFICATION_DAYS, POSTBACK_DAYS } from '#db';
 import { DAY_MS } from '#lib/time';
+import { keepPostbacks } from '#skan';
 import { pruneNotifications } from '#stores';
 import { WatchedD1 } from '../helpers/d1.ts';
 import { createTenant } from '../helpers/tenant.ts';
