@@ -9,22 +9,44 @@ import { givingWay } from './giving-way.ts';
 /** Reports of one team that an isolate computes at the same time. A page of the dashboard counts as one, whatever it shows. */
 const MAX_REPORTS_AT_ONCE = 2;
 const LONGEST_WAIT_MS = 10_000;
-const CHECK_EVERY_MS = 20;
+/** Whoever waits looks again after this time at first, then less and less often: many that look keep a thread busy, too. */
+const FIRST_LOOK_MS = 20;
+const LAST_LOOK_MS = 160;
 /** The runtime drops a request whose client has left, without running its `finally`. Its slot is free again after this time. */
 const LONGEST_REPORT_MS = 30_000;
+/**
+ * A slot rests after a report for as long as that took, and three times as long while others of the team wait, at most for this time. Whoever asks for one
+ * report after the other notices nothing, because there are two slots, and many callers at once get half of what that one has of the thread.
+ */
+const LONGEST_REST_MS = 1_000;
+const CONTESTED_REST = 3;
 
-/** When each running report started, by team. */
-const running = new Map<string, Set<{ startedAt: number }>>();
+type Slot = { startedAt: number; restsUntil: number | null; isContested: boolean };
+
+/** The reports that are running or rest, by team. */
+const running = new Map<string, Set<Slot>>();
+
+function isOver({ startedAt, restsUntil }: Slot, now: number): boolean {
+  if (restsUntil === null) return now - startedAt >= LONGEST_REPORT_MS;
+  // Neither if the clock was set back.
+  return restsUntil <= now || restsUntil - now > LONGEST_REST_MS;
+}
 
 function takeSlot(owner: string, max: number): (() => void) | null {
   const slots = running.get(owner) ?? new Set();
   const startedAt = Date.now();
-  for (const slot of slots) if (startedAt - slot.startedAt >= LONGEST_REPORT_MS) slots.delete(slot);
-  if (slots.size >= max) return null;
-  const own = { startedAt };
+  for (const slot of slots) if (isOver(slot, startedAt)) slots.delete(slot);
+  if (slots.size >= max) {
+    for (const slot of slots) slot.isContested = true;
+    return null;
+  }
+  const own: Slot = { startedAt, restsUntil: null, isContested: false };
   running.set(owner, slots.add(own));
   return () => {
-    slots.delete(own);
+    const now = Date.now();
+    const took = Math.max(now - startedAt, 0) * (own.isContested ? CONTESTED_REST : 1);
+    own.restsUntil = now + Math.min(took, LONGEST_REST_MS);
+    if (own.restsUntil === now) slots.delete(own);
     if (slots.size === 0 && running.get(owner) === slots) running.delete(owner);
   };
 }
@@ -37,6 +59,7 @@ async function inSlot<Result>(
 ): Promise<Result> {
   const deadline = Date.now() + LONGEST_WAIT_MS;
   let release = takeSlot(owner, max);
+  let wait = FIRST_LOOK_MS;
   while (!release) {
     if (Date.now() >= deadline) {
       throw new AppError(
@@ -45,7 +68,8 @@ async function inSlot<Result>(
         { headers: { 'Retry-After': '5' } },
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    wait = Math.min(2 * wait, LAST_LOOK_MS);
     release = takeSlot(owner, max);
   }
   try {

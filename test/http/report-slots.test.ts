@@ -54,6 +54,39 @@ it('runs one preview of a team at once, which leaves a slot to reports', async (
   ]);
 });
 
+it('lets a slot rest for as long as its report took, longer while others wait, and a second at most', async () => {
+  for (const [took, isContested, rest] of [
+    [300, false, 300],
+    [300, true, 900],
+    [5_000, false, 1_000],
+    [500, true, 1_000],
+  ] as const) {
+    const team = `team_r${took}${isContested}`;
+    let now = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => now);
+    // Whoever waits looks again in each turn.
+    const { setTimeout: wait } = globalThis;
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void) =>
+      wait(work, 0)) as typeof setTimeout);
+    const end = await occupySlots(team);
+    let isDone = false;
+    const ask = () =>
+      inReportSlot(team, async () => {
+        isDone = true;
+      });
+    const early = isContested ? ask() : null;
+    now += took;
+    await end();
+    const third = early ?? ask();
+    now += rest - 1;
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(isDone).toBe(false);
+    now += 1;
+    await third;
+    vi.restoreAllMocks();
+  }
+});
+
 it('frees the slot of a report that failed', async () => {
   for (let times = 0; times < 4; times++) {
     await expect(inReportSlot('team_c', () => Promise.reject(new Error('no report')))).rejects.toThrow(

@@ -142,6 +142,8 @@ it.each([
   ['HEAD of iOS', AGENT.ios, { method: 'HEAD' }, APPLE],
   ['a prefetch', AGENT.ios, { headers: { 'Sec-Purpose': 'prefetch;prerender' } }, APPLE],
   ['a prefetch of Chrome', AGENT.android, { headers: { Purpose: 'prefetch' } }, PLAY],
+  ['a prerender', AGENT.android, { headers: { 'Sec-Purpose': 'PreRender' } }, PLAY],
+  ['a preview of a private proxy', AGENT.ios, { headers: { Purpose: 'preview;anonymous-client-ip' } }, APPLE],
   ['a preview of Safari', AGENT.ios, { headers: { 'X-Purpose': 'preview' } }, APPLE],
   ['a prefetch of Firefox', AGENT.android, { headers: { 'X-Moz': 'prefetch' } }, PLAY],
 ])('redirects %s without counting it', async (_, agent, init, expected) => {
