@@ -123,6 +123,7 @@ function makePayments(): LoggedEvent[] {
       ...device,
       type: 'install',
       attribution_method: 'referrer',
+      attribution_confidence: 1,
     } as LoggedEvent);
     const sale = `sale_${index}`;
     const sends = () =>
