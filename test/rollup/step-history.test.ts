@@ -354,7 +354,7 @@ describe('the history of a device', () => {
         if (isKept) expect(history.toStored()).toEqual(read(historyOf(kept)));
         // It still knows how many it has, by which it is shortened.
         for (let index = 0; index < 128 - kept.length; index++) history.add('event:b', 1_000 + index);
-        expect(history.toStored()).not.toHaveProperty('complete_through');
+        expect(Object.keys(history.toStored() ?? {})).toEqual(['times']);
       }),
     );
     expect(parsed('null').remove('ad', 1)).toBe(false);
