@@ -17,8 +17,9 @@ import { NAMES, namesPrefix } from '#lake';
 import { loadParquet } from '#lib/encoding/parquet';
 import { listObjects } from '#lib/input/list-objects';
 import { dayNumber, HOUR_MS } from '#lib/time';
+import { writeEmptyMonths } from '#rollup';
 
-// What other engines need beside raw events and the cube: names of creatives, and costs. The files of an application are replaced as a whole.
+// What other engines need beside raw events and months of the cube: names of creatives, costs, and a file of each rollup before its first month. The files of an application are replaced as a whole.
 
 type NamesBindings = { DB: D1Database; RAW_EVENTS: Pick<R2Bucket, 'put' | 'list'> };
 
@@ -84,7 +85,8 @@ export async function writeNames(stores: NamesBindings, now: number): Promise<vo
       CREATIVE_COLUMNS,
       creativesOf(stores.DB, id),
     );
-    // Last, because it tells that both are written.
+    await writeEmptyMonths(stores.RAW_EVENTS, id);
+    // Last, because it tells that everything is written.
     await writeFile(stores, `${namesPrefix(id)}costs.parquet`, COST_COLUMNS, costsOf(stores.DB, id));
   }
 }

@@ -30,6 +30,7 @@ export {
   parkedWhole,
   readMessage,
 } from './message.ts';
+export { writeEmptyMonths } from './months/empty-months.ts';
 export {
   neutralSums,
   type OutboxPart,

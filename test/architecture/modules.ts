@@ -169,7 +169,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     reads: ['applications', 'parked_messages'],
   },
   money: {
-    imports: ['audit', 'catalogue', 'creatives', 'db', 'http', 'lake', 'lib', 'networks', 'teams'],
+    imports: ['audit', 'catalogue', 'creatives', 'db', 'http', 'lake', 'lib', 'networks', 'rollup', 'teams'],
     owns: ['cost_columns', 'cost_names', 'costs', 'exchange_rates'],
     reads: ['adsets', 'applications', 'campaigns', 'creatives', 'external_ids'],
   },

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
@@ -7,6 +7,7 @@ import { isOfDevice, type LoggedEvent } from '#catalogue';
 import { type StoredEvent, writeFiles } from '#lake';
 import { atOnce } from '#lib/steps';
 import { dayFromNumber, daysBetween } from '#lib/time';
+import { writeEmptyMonths } from '#rollup';
 import { insertDevice } from '../../src/counting/devices/devices.ts';
 import { RawFiles } from '../../src/counting/files/raw-files.ts';
 import { appendFresh, packEvents } from '../../src/counting/log.ts';
@@ -91,6 +92,60 @@ function makeHistory(): LoggedEvent[] {
   })) as LoggedEvent[];
 }
 
+/**
+ * What stores tell of payments: of some that clients send too, of some that they don't, for devices and for nobody, with renewals, a trial and refunds.
+ * One payment is told by two services.
+ */
+function makePayments(): LoggedEvent[] {
+  const made: LoggedEvent[] = [];
+  const at = (day: number, second: number) => ({
+    application_id: APPLICATION_ID,
+    day: dayFromNumber(FIRST_DAY + day),
+    occurred_at: (FIRST_DAY + day) * 864e5 + second * 1e3,
+    received_at: (FIRST_DAY + day) * 864e5 + second * 1e3 + 500,
+    id: `evt_e${(made.length + 1).toString(16).padStart(31, '0')}`,
+  });
+  const told = (day: number, status: string, tr_id: string, more: object) =>
+    made.push({
+      ...at(day, 7_200),
+      ...{ type: 'store', store: 'apple', status, tr_id, currency: 'eur', value_nanos: 7_130_000_001 },
+      ...{ creative_id: null, ...more },
+    } as LoggedEvent);
+  for (let index = 0; index < 24; index++) {
+    const hex = index.toString(16).padStart(4, '0');
+    const device = {
+      device_id: `dev_d${hex}${'0'.repeat(23)}${hex}`,
+      creative_id: index % 4 ? `crt_${'0'.repeat(31)}${1 + (index % 2)}` : null,
+      acquired_day: dayFromNumber(FIRST_DAY),
+    };
+    made.push({
+      ...at(0, 60 + index),
+      ...device,
+      type: 'install',
+      attribution_method: 'referrer',
+      attribution_confidence: 1,
+    } as LoggedEvent);
+    const sale = `sale_${index}`;
+    const sends = () =>
+      made.push({
+        ...at(index % 3, 3_600),
+        ...{ ...device, type: 'custom.purchase', item_id: 'gold', status: 'success', tr_id: sale },
+        ...{ value_nanos: 9_990_000_000 + index, currency: 'usd' },
+      } as LoggedEvent);
+    if (index % 3 === 0) sends();
+    if (index % 3 !== 0) told(index % 3, 'purchase', sale, device);
+    if (index % 3 === 1) sends();
+    if (index % 6 === 0) told(4, 'purchase', sale, { store: 'revenuecat' });
+    if (index % 5 === 0) told(12, 'renewal', `${sale}_2`, { original_tr_id: sale });
+    if (index % 7 === 0) told(13, 'refunded', sale, { value_nanos: 0 });
+  }
+  told(2, 'purchase', 'nobody', {});
+  told(3, 'purchase', 'nobody', { store: 'revenuecat', value_nanos: 1 });
+  told(2, 'trial', 'trial', { value_nanos: 0 });
+  told(9, 'renewal', 'trial_2', { original_tr_id: 'trial' });
+  return made;
+}
+
 /** The counter's own way into the files: what was appended is counted, then exported. */
 async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<MemoryBucket> {
   const storage = memoryStorage();
@@ -123,11 +178,11 @@ async function exportThroughCounter(sent: readonly LoggedEvent[]): Promise<Memor
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'lake-'));
   cube = await writeCube(folder, APPLICATION_ID);
-  const events = makeHistory();
+  const events = [...makeHistory(), ...makePayments()];
   counted = events.filter((event) => !('test' in event && event.test));
   // Each of the repeats has a key of an event that counts.
   const repeats = counted
-    .filter((_, index) => index % 41 === 0)
+    .filter((event, index) => index % 41 === 0 && 'keys' in event)
     .map((event, index) => ({ ...event, id: `evt_f${index.toString(16).padStart(31, '0')}` }));
   const bucket = await exportThroughCounter([...events, ...repeats]);
   for (const [key, bytes] of bucket.objects) {
@@ -151,11 +206,11 @@ afterAll(async () => {
 });
 
 /** What the last statement of a block of the document answers, as text. */
-async function run(name: string): Promise<unknown[][]> {
+async function run(name: string, from = folder): Promise<unknown[][]> {
   const block = blocks.find((candidate) => candidate.name === name);
   if (!block) throw new Error(`The document has no query ${name}`);
   const statements = block.sql
-    .replaceAll(BUCKET, folder)
+    .replaceAll(BUCKET, from)
     .split(/;\n/)
     .filter((statement) => statement.trim() !== '');
   for (const statement of statements.slice(0, -1)) await duckdb.run(statement);
@@ -347,13 +402,36 @@ it('queries purchases by creative', async () => {
   const successful = of('custom.purchase').filter(
     ({ status }) => status === 'completed' || status === 'success',
   );
-  const expected = group(successful, ({ creative_id, currency }) => [creative_id, currency]);
+  // The first that a store tells of a payment decides its amount, and a client's event its device.
+  const told = new Map<string, Extract<LoggedEvent, { type: 'store' }>>();
+  for (const event of of('store').sort((left, right) => (left.id < right.id ? -1 : 1))) {
+    if (!event.status.startsWith('refund') && !told.has(event.tr_id)) told.set(event.tr_id, event);
+  }
+  const sent = new Map(successful.flatMap((event) => (event.tr_id ? [[event.tr_id, event] as const] : [])));
+  type Payment = {
+    device_id?: string | undefined;
+    creative_id: string | null;
+    currency: string;
+    value_nanos: number;
+  };
+  const payments: Payment[] = successful.map((event) => {
+    const { currency, value_nanos } = told.get(event.tr_id ?? '') ?? event;
+    return { ...event, currency, value_nanos };
+  });
+  for (const event of told.values()) {
+    if (sent.has(event.tr_id) || event.status === 'trial') continue;
+    const first = sent.get(event.original_tr_id ?? '') ?? told.get(event.original_tr_id ?? '');
+    const { device_id, creative_id } = event.device_id === undefined && first ? first : event;
+    payments.push({ ...event, device_id, creative_id });
+  }
+  expect(payments.length).toBeGreaterThan(successful.length + 10);
+  const expected = group(payments, ({ creative_id, currency }) => [creative_id, currency]);
   expect(expected.length).toBeGreaterThan(5);
   expect(await run('purchases')).toEqual(
     expected.map(({ key, items }) => [
       ...key,
       String(items.length),
-      String(new Set(items.map(({ device_id }) => device_id)).size),
+      String(new Set(items.flatMap(({ device_id }) => device_id ?? [])).size),
       decimal(items.reduce((sum, { value_nanos }) => sum + value_nanos, 0)),
     ]),
   );
@@ -419,6 +497,25 @@ it('adds up the cube to the figures of the reports', async () => {
 it('adds up cohorts whose devices were active in other months than that of their acquisition', async () => {
   const rows = await run('cohort-activity');
   expect(rows.map(([day, age, active]) => [day, Number(age), Number(active)])).toEqual(cube.activity);
+});
+
+it('finds nothing in the cube before its first month, instead of failing', async () => {
+  const before = await mkdtemp(path.join(tmpdir(), 'lake-'));
+  try {
+    const written = new Map<string, Uint8Array>();
+    const put = async (key: string, bytes: Uint8Array) => void written.set(key, bytes);
+    await writeEmptyMonths({ put } as unknown as Pick<R2Bucket, 'put'>, APPLICATION_ID);
+    for (const [key, bytes] of written) {
+      await mkdir(path.dirname(path.join(before, key)), { recursive: true });
+      await writeFile(path.join(before, key), bytes);
+    }
+    await cp(path.join(folder, 'names'), path.join(before, 'names'), { recursive: true });
+    for (const name of ['creatives-by-country', 'cohort-activity', 'campaigns']) {
+      expect(await run(name, before)).toEqual([]);
+    }
+  } finally {
+    await rm(before, { recursive: true, force: true });
+  }
 });
 
 it('names creatives, and adds up costs', async () => {

@@ -39,20 +39,21 @@ export function deviceFigures(
   const { has, country } = (groups && PARTS[groups]?.(row)) || { has: () => true, country: undefined };
   const isOwn = (of: { country: string }) => country === undefined || of.country === country;
   const own = days.filter(has);
-  const last = own.at(-1) ?? '';
+  // A row of costs alone may be of days before the first event.
+  const last = own.at(-1) ?? String(row.day ?? days.at(-1));
   const events = sent.filter(isOwn);
   const active = events.filter(({ day }) => own.includes(day));
   const daily = own.reduce((sum, day) => sum + devicesOf(active.filter((event) => event.day === day)), 0);
   const month = events.filter(({ day }) => day > addDays(last, -28) && day <= last);
   const spend = money(
-    costs.filter((cost) => isOwn(cost) && own.includes(cost.day)),
+    costs.filter((cost) => isOwn(cost) && has(cost.day)),
     rateOn,
   );
   const payers = new Set(events.filter(isPaid).map(({ device }) => device));
   const acquired = active.filter(({ type, creative }) => type === 'install' && creative !== null);
   return {
     mau: devicesOf(month),
-    stickiness: per(daily / own.length, devicesOf(month)),
+    stickiness: own.length === 0 ? null : per(daily / own.length, devicesOf(month)),
     payer_rate: per(devicesOf(active.filter(isPaid)), devicesOf(active)),
     cost_per_payer:
       spend === 0 ? null : per(spend, acquired.filter(({ device }) => payers.has(device)).length),

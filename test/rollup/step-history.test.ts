@@ -343,6 +343,24 @@ describe('the history of a device', () => {
     });
   });
 
+  it('takes an event back as if it had never been added, as long as it keeps all', () => {
+    const events = stepsBy(60, 90);
+    fc.assert(
+      fc.property(events, fc.constantFrom(...NAMES), fc.nat(60), (kept, name, second) => {
+        const history = parsed(historyOf([...kept, [name, second]]));
+        const isKept =
+          kept.filter((event) => event[0] === name && event[1] === second).length < MAX_FUNNEL_LENGTH;
+        expect(history.remove(name, second)).toBe(true);
+        if (isKept) expect(history.toStored()).toEqual(read(historyOf(kept)));
+        // It still knows how many it has, by which it is shortened.
+        for (let index = 0; index < 128 - kept.length; index++) history.add('event:b', 1_000 + index);
+        expect(Object.keys(history.toStored() ?? {})).toEqual(['times']);
+      }),
+    );
+    expect(parsed('null').remove('ad', 1)).toBe(false);
+    expect(parsed(historyOf([['ad', 1]])).remove('ad', 2)).toBe(false);
+  });
+
   it('is stored as null without events, and is refused if it is no history', () => {
     expect(parsed('null').toStored()).toBe(null);
     expect(historyOf([['install', 1]])).toBe('{"times":{"install":[1]}}');

@@ -38,6 +38,10 @@ export const monthKey = (
 export const publicKey = ({ applicationId, rollup }: CubePlace, { month, number }: Numbered): string =>
   `${CUBES}${applicationId}/${rollup}/${month}${number === 1 ? '' : `-${number}`}.parquet`;
 
+/** The key of the file without rows that a rollup always has. */
+export const emptyKeyOf = ({ applicationId, rollup }: Omit<CubePlace, 'grain'>): string =>
+  `${CUBES}${applicationId}/${rollup}/empty.parquet`;
+
 export type ReadableBucket = {
   get(
     key: string,
