@@ -3,7 +3,7 @@ import { weekdayOf } from '#lib/calendar';
 import { count, money, percent, signOf } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { addDays, type DayRange } from '#lib/time';
-import { earlierDays, PerformanceQuery, reportPerformance } from '#reports';
+import { earlierDays, isOfGroup, PerformanceQuery, reportPerformance } from '#reports';
 import { type WatchedApplication, yesterdayOf } from './check.ts';
 import type { Digest } from './digest-time.ts';
 import { numberOf } from './evaluate.ts';
@@ -102,7 +102,7 @@ export async function composeDigest(
   ]);
   const { currency } = current;
   const top = current.data
-    .filter((row) => row.campaign !== null && !row.is_other && Number(row.revenue) > 0)
+    .filter((row) => row.campaign !== null && isOfGroup(row) && Number(row.revenue) > 0)
     .sort((left, right) => Number(right.revenue) - Number(left.revenue))
     .slice(0, CAMPAIGNS_NAMED)
     .map((row) => `${isolate(String(row.campaign))} (${money(Number(row.revenue), currency)})`);

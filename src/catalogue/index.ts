@@ -78,6 +78,7 @@ export {
   type CohortMetric,
   isCohortMetric,
   isMoneyMetric,
+  KNOWN_IN_PART,
   METRICS,
   type Metric,
   type MoneyMetric,

@@ -197,7 +197,7 @@ export const METRICS = {
     more: 'bad',
     missing: 'by hour',
     definition:
-      'Refunds of known purchases, on the day of the refund. A refund names the tr_id of its purchase, and waits for it if it is sent first.',
+      'Refunds of known purchases, on the day of the refund, also where nothing was left to take back. One that a device and its store both tell counts once. A refund names the tr_id of its purchase, and waits for it if it is sent first.',
   }),
   refunded_revenue: amountOf('refundedRevenue', {
     label: 'Refunded',
@@ -422,6 +422,10 @@ export const OF_SPEND = metricsFrom('spend');
 export const OF_STATED_IMPRESSIONS = metricsFrom('statedImpressions');
 /** Metrics that need costs. Costs name only campaigns, ad sets and creatives, so no other dimension has them. */
 export const OF_COSTS: readonly Metric[] = [...OF_SPEND, ...OF_STATED_IMPRESSIONS];
+/** What costs state themselves: known in part where some of them do not state what is asked for. */
+export const KNOWN_IN_PART = metricsWithin(['spend', 'creativeImpressions', 'statedImpressions']).filter(
+  (metric) => METRICS[metric].kind === 'sum',
+);
 /** Metrics based on what devices have earned since their acquisition. */
 export const OF_ACQUIRED = metricsFrom('acquiredRevenue', 'attributedRevenue');
 /** Metrics of distinct payers. */

@@ -140,7 +140,7 @@ export function performance(events: Sent[], all: Sent[], costs: Spend[], days: n
     payers,
     purchase_revenue: purchaseRevenue,
     revenue,
-    refunds: refunded.filter(({ refund, amount }) => isRefund(refund) && amount > 0n).length,
+    refunds: distinct(refunded.map(({ refund }) => refund).filter(isRefund)),
     refunded_revenue: money(
       refunded.map((own) => takenOn(own.refund, own)),
       rateOn,
@@ -228,10 +228,13 @@ function refundsIn(all: Sent[]): Taken[] {
     return steps.flatMap((refund, index) => {
       const [after, before] = [index + 1, index].map((end) => takenAfter(purchase, steps.slice(0, end)));
       const currencies = new Set([...(after?.keys() ?? []), ...(before?.keys() ?? [])]);
-      return [...currencies].flatMap((currency): Taken[] => {
+      const changed = [...currencies].flatMap((currency): Taken[] => {
         const amount = (after?.get(currency) ?? 0n) - (before?.get(currency) ?? 0n);
         return amount === 0n ? [] : [{ refund, purchase, amount, currency }];
       });
+      // A refund that finds nothing left is one, too.
+      const isIdle = isRefund(refund) && changed.length === 0;
+      return isIdle ? [{ refund, purchase, amount: 0n, currency: currencyOf(refund) }] : changed;
     });
   });
   refundsOfHistory.set(all, found);

@@ -9,6 +9,7 @@ import { count } from '#lib/format';
 import {
   answerCsv as answerTable,
   findFirstDay,
+  isOfGroup,
   REPORTS,
   type Report,
   type ReportName,
@@ -210,11 +211,11 @@ export const RowCount = ({
   total,
   q = '',
 }: {
-  rows: readonly { is_other?: unknown }[];
+  rows: readonly { is_other?: unknown; is_unallocated?: unknown }[];
   total: number;
   q?: string;
 }) => {
-  const shown = rows.filter((row) => !row.is_other).length;
+  const shown = rows.filter(isOfGroup).length;
   const found = q === '' ? '' : ` that ${total === 1 ? 'contains' : 'contain'} “${q}”`;
   if (shown >= total) return q === '' ? null : <p class="hint">{`${rowsText(total)}${found}.`}</p>;
   return (

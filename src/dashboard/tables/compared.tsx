@@ -3,7 +3,13 @@ import { sharedReads } from '#db';
 import { readAs } from '#http';
 import { count, percent } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
-import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
+import {
+  isOfGroup,
+  PerformanceQuery,
+  type PerformanceReport,
+  type PerformanceRow,
+  reportPerformance,
+} from '#reports';
 import { dateText, shortDays } from '../shell/dates.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
 import { viewAsked } from '../shell/report.tsx';
@@ -278,7 +284,7 @@ export function figuresBefore(
   before: PerformanceReport | null,
   name: MetricName,
 ): (row: PerformanceRow) => Earlier {
-  const rows = before?.data.filter((row) => !row.is_other) ?? [];
+  const rows = before?.data.filter(isOfGroup) ?? [];
   const known = new Map(rows.map((row) => [keyOf(groups, row), row]));
   const isCut = before === null || before.data.some((row) => row.is_other);
   return (row) => {

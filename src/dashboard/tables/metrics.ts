@@ -79,20 +79,23 @@ export const showMetric = (name: MetricName, value: CellValue, currency: string,
 export const placesOf = (name: MetricName, values: readonly unknown[], currency: string): number =>
   formatOf(name, currency).places(values.filter((value) => typeof value === 'number'));
 
+const placeOf = (row: Record<string, unknown>): number => (row.is_unallocated ? 2 : row.is_other ? 1 : 0);
+
 /**
  * Sorts rows by a column, with `-` before its name for largest first. Missing values come last either way, followed by the row that sums up the
- * rest.
+ * rest, and what belongs to none.
  */
 export function sortRows<Row extends Record<string, unknown>>(rows: readonly Row[], sort: string): Row[] {
   const descending = sort.startsWith('-');
   const column = descending ? sort.slice(1) : sort;
   const isNothing = (value: unknown) => value === null || value === undefined;
   return [...rows].sort((left, right) => {
-    if (left.is_other || right.is_other) return Number(left.is_other ?? 0) - Number(right.is_other ?? 0);
+    const order = placeOf(left) - placeOf(right);
+    if (order !== 0) return order;
     const [a, b] = [left[column], right[column]];
     if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
-    const order =
+    const byValue =
       typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en');
-    return descending ? -order : order;
+    return descending ? -byValue : byValue;
   });
 }

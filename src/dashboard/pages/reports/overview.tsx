@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { sharedReads } from '#db';
 import type { PerformanceRow } from '#reports';
+import { isOfGroup } from '#reports';
 import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
 import { Card } from '../../shell/parts.tsx';
@@ -63,7 +64,7 @@ async function TopCampaigns({
     { compares: figures, metric: revenue },
   );
   const rows = sortRows(
-    compared.report.data.filter((row) => !row.is_other && row.campaign !== null),
+    compared.report.data.filter((row) => isOfGroup(row) && row.campaign !== null),
     `-${revenue}`,
   ).slice(0, MAX_CAMPAIGNS);
   if (rows.length === 0) return null;
