@@ -1,3 +1,4 @@
+import { changeOf, type Metric } from '#catalogue';
 import { settleCounters } from '#counting';
 import { weekdayOf } from '#lib/calendar';
 import { count, money, percent, signOf } from '#lib/format';
@@ -28,18 +29,23 @@ const readPerformance = (
 
 type Totals = Awaited<ReturnType<typeof readPerformance>>['totals'];
 
-/** A change for people: `+12%`. Empty if there is nothing to compare with. */
-function changeOf(now: number | null, before: number | null): string {
-  if (now === null || before === null || before === 0) return '';
-  const change = (now - before) / before;
-  return `${signOf(change) || '±'}${percent(Math.abs(change))}`;
+/** A change for people: `+12%`, or the amount if a share has no meaning. Empty if there is nothing to compare with. */
+function changeText(
+  name: Metric,
+  now: number | null,
+  before: number | null,
+  show: (value: number) => string,
+): string {
+  const change = changeOf(name, now, before);
+  if (!change) return '';
+  return `${signOf(change.by) || '±'}${change.in === 'amount' ? show(Math.abs(change.by)) : percent(Math.abs(change.by))}`;
 }
 
 function figuresOf(now: Totals, before: readonly Totals[], currency: string): Message['figures'] {
   const amount = (value: number | null) => money(value, currency);
   const figure = (
     label: string,
-    name: keyof Totals,
+    name: Metric,
     show: (value: number | null) => string,
     compared: readonly Totals[] = before,
   ) => {
@@ -47,7 +53,7 @@ function figuresOf(now: Totals, before: readonly Totals[], currency: string): Me
     return {
       label,
       value: show(value),
-      changes: compared.map((one) => changeOf(value, numberOf(one[name]))),
+      changes: compared.map((one) => changeText(name, value, numberOf(one[name]), show)),
     };
   };
   return [

@@ -1,3 +1,4 @@
+export { type Change, changeOf } from './change.ts';
 export { COHORT_METRICS } from './cohort-metrics.ts';
 export {
   DIMENSIONS,
@@ -60,9 +61,13 @@ export {
   shardOf,
 } from './logged-event.ts';
 export {
+  ATTRIBUTION_CHOICES,
   ATTRIBUTIONS,
+  type AttributionChoice,
   type AttributionKind,
   attributionOf,
+  type Basis,
+  basisOf,
   columnsOf,
   isMoney,
   keysTogether,
@@ -75,6 +80,7 @@ export {
 export type { MetricDefinition } from './metric.ts';
 export {
   ALL_METRICS,
+  basisText,
   type CohortMetric,
   isCohortMetric,
   isMoneyMetric,

@@ -109,6 +109,11 @@ export const fresh = {
   }),
 };
 export const reported = { currency: z.string(), ...fresh };
+/** Whose revenue and installs are set against spend. */
+export const basis = z.enum(['paid', 'blended']).meta({
+  description:
+    'What is compared with spend: `paid` are attributed devices, which are those with a creative; `blended` are all devices, with `attribution=all`. CSV: the header `X-Basis`.',
+});
 
 export const groupingColumns = Object.fromEntries(
   columnsOf(Object.keys(REPORT_DIMENSIONS).filter(isDimension)).map((column) => [

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { DOUBT_ACTIONS, FLOODING } from '#catalogue';
 import { day, nullableText } from '#http/answers';
 import {
+  basis,
   deviceGroups,
   exact,
   figure,
@@ -36,6 +37,7 @@ export const Performance = z.object({
     .optional()
     .meta({ description: 'The same report of the earlier days that `compare` names. Only in JSON.' }),
   ...reported,
+  basis,
   unconverted,
   unallocated_spend,
 });
@@ -92,6 +94,7 @@ export const Ltv = z.object({
   total_rows,
   totals: cohortTotals(earned, paidBack),
   ...reported,
+  basis,
   net: netFigures,
   unconverted,
   unallocated_spend,

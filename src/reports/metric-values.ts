@@ -1,4 +1,5 @@
 import {
+  type Basis,
   type CohortMetric,
   isCohortMetric,
   KNOWN_IN_PART,
@@ -46,19 +47,35 @@ type Group = {
   given: ReadonlySet<Metric>;
   /** What some costs that may belong to it do not state. */
   unstated?: Unstated;
+  /** What spend is compared with. */
+  basis: Basis;
 };
 
+/** Sums with those of all devices in place of those of attributed ones, for what is compared with spend. */
+const blended = (sums: Sums): Sums => ({
+  ...sums,
+  attributedInstalls: sums.installs,
+  attributedRevenue: sums.acquiredRevenue,
+  attributedPurchaseRevenue: sums.acquiredPurchaseRevenue,
+  attributedReturnedRevenue: sums.acquiredReturnedRevenue,
+});
+
 /** Every metric of a group; null for those that its grouping cannot provide. `nothing` are the metrics of a group without figures. */
-export function metricsOf({ sums, days, given, unstated }: Group, nothing = noMetrics()): MetricValues {
+export function metricsOf(
+  { sums, days, given, unstated, basis }: Group,
+  nothing = noMetrics(),
+): MetricValues {
   // One object for all of them: a report by creative has thousands of rows.
   const values: Record<string, number | string | null | Unconverted | number[] | string[]> = { ...nothing };
   const isUnknown = unknownIn(sums, unstated);
+  const forSpend = basis === 'blended' ? blended(sums) : sums;
   let showsMoney = false;
   for (const name of given) {
     const metric: MetricDefinition = METRICS[name];
     if (isUnknown(name)) continue;
-    if ('nanos' in metric) Object.assign(values, amountField(name, metric.nanos(sums)));
-    else values[name] = metric.value(sums, days);
+    const own = OF_SPEND.includes(name) ? forSpend : sums;
+    if ('nanos' in metric) Object.assign(values, amountField(name, metric.nanos(own)));
+    else values[name] = metric.value(own, days);
     showsMoney ||= metric.unit === 'money' && !isCohortMetric(name);
   }
   if (showsMoney) Object.assign(values, unconvertedField(sums.unconverted));

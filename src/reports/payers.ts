@@ -40,7 +40,7 @@ export async function deviceFilterOf(
     ...(isByCreative(filters)
       ? { creativeIds: await findCreativeIds(database(db), applicationId, filters) }
       : {}),
-    ...(attribution ? { attribution } : {}),
+    ...(attribution && attribution !== 'all' ? { attribution } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   ALL_METRICS,
+  basisOf,
   type CohortFigures,
   HOURLY_METRICS,
   isCohortMetric,
@@ -119,6 +120,7 @@ export async function reportPerformance(
   checkHoursKept(query, application, now);
   const reporting = query.currency ?? application.currency;
   const filters = filtersOf(query);
+  const basis = basisOf(query.attribution);
   const { metrics: asksFor = PLAIN_METRICS, totals: wantsTotals = true } = query;
   const metrics = untilHour === undefined ? asksFor : asksFor.filter((name) => HOURLY_METRICS.includes(name));
   // Only means per day need the number of days.
@@ -133,7 +135,7 @@ export async function reportPerformance(
     needsDays ? readFirstDay(env.DB, application.id) : null,
   ]);
   const today = query.asOf === undefined ? dayIn(application.timezone, now) : addDays(query.asOf, 1);
-  const asksCohorts = { from, to, reporting, filters, today, metrics };
+  const asksCohorts = { from, to, reporting, filters, basis, today, metrics };
   const ofGroups = readCohorts(env, application, { ...asksCohorts, names }, groups.keys());
   // Without groupings, the only group is the total.
   const ofTotal =
@@ -165,7 +167,7 @@ export async function reportPerformance(
     .map(({ values, sums }) => ({
       shown: shownOf(values, names),
       sums: { ...sums, payers: payersOf.row(values, sums.payers) },
-      ...{ days: daysIn(values), given: gives, unstated: costs.ofRow(values) },
+      ...{ days: daysIn(values), given: gives, unstated: costs.ofRow(values), basis },
     }))
     .sort((left, right) => compareShown(left.shown, right.shown));
   const data = rows.map(({ shown, ...row }): PerformanceRow => ({ ...shown, ...metricsOf(row, nothing) }));
@@ -177,7 +179,7 @@ export async function reportPerformance(
     const given = payers === null ? new Set([...gives].filter((name) => !OF_PAYERS.includes(name))) : gives;
     const row = {
       sums: { ...rest, cohort: cohortOf?.(REST) ?? null, payers: payers ?? 0 },
-      ...{ days: restDays, given, unstated: costs.ofRest },
+      ...{ days: restDays, given, unstated: costs.ofRest, basis },
     };
     data.push({ ...otherColumns(...names), ...metricsOf(row, nothing) });
     rows.push({ shown: {}, ...row });
@@ -185,7 +187,7 @@ export async function reportPerformance(
   const totals = metricsOf(
     {
       sums: { ...total, cohort: cohortOfTotal?.(TOTAL) ?? null, payers: payersOf.total },
-      ...{ days: days.length, given: givesInTotal, unstated: costs.ofTotals },
+      ...{ days: days.length, given: givesInTotal, unstated: costs.ofTotals, basis },
     },
     nothing,
   );
@@ -196,6 +198,7 @@ export async function reportPerformance(
     total_rows,
     totals,
     currency: reporting,
+    basis,
     timezone: application.timezone,
     unconverted: unconvertedOf(total.unconverted),
     ...unallocated,

@@ -362,30 +362,35 @@ export function lifetimeValue(
     distinct(cohort.filter((event) => isOver(event.acquired, on)).map((event) => event.device));
   const spentOn = (on: number) => costs?.filter((cost) => isOver(cost.day, on)) ?? [];
   const earned = earningsOf(cohort, all);
+  // Spend is compared with what attributed devices earned.
+  const paid = earningsOf(
+    cohort.filter(({ creative }) => creative !== null),
+    all,
+  );
   const sumOf = (amounts: Amount[]) => {
     const sum = exactSum(amounts, rateOn);
     return Number(sum[0]) / Number(sum[1]) / 1e9;
   };
   const eligible = devicesOn(day);
-  const revenueBy = (on: number) =>
+  const revenueBy = (on: number, from = earned) =>
     money(
-      earned.filter(({ of }) => isOver(of.acquired, on) && age(of) <= on).map(({ amount }) => amount),
+      from.filter(({ of }) => isOver(of.acquired, on) && age(of) <= on).map(({ amount }) => amount),
       rateOn,
     );
   const revenue = revenueBy(day);
   const lacking = lifetimeValueLacks(cohort, costs, day, today, rateOn);
   let [ltv, roas]: [number | null, number | null] = [0, 0];
   for (let on = 0; on <= day; on++) {
-    const sum = sumOf(
-      earned.filter(({ of }) => isOver(of.acquired, on) && age(of) === on).map(({ amount }) => amount),
-    );
-    const [ofDevices, ofSpend] = [per(sum, devicesOn(on)), per(sum, sumOf(spentOn(on)))];
+    const sumOn = (from: typeof earned) =>
+      sumOf(from.filter(({ of }) => isOver(of.acquired, on) && age(of) === on).map(({ amount }) => amount));
+    const ofDevices = per(sumOn(earned), devicesOn(on));
+    const ofSpend = per(sumOn(paid), sumOf(spentOn(on)));
     ltv = ltv === null || ofDevices === null ? null : ltv + ofDevices;
     roas = roas === null || ofSpend === null ? null : roas + ofSpend;
     // The same devices until then: the ratio of the rounded amounts, which later days add to.
     if (!days.includes(on) || devicesOn(on) === 0 || devicesOn(on) !== devicesOn(0)) continue;
     ltv = per(revenueBy(on), devicesOn(on));
-    if (spentOn(0).length === spentOn(on).length) roas = per(revenueBy(on), money(spentOn(on), rateOn));
+    if (spentOn(0).length === spentOn(on).length) roas = per(revenueBy(on, paid), money(spentOn(on), rateOn));
   }
   return {
     eligible,

@@ -1,9 +1,9 @@
+import { changeOf } from '#catalogue';
 import { Info } from '../shell/info.tsx';
 import { sizeOf } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import {
   type ComparedReport,
-  change,
   comparedTotal,
   isCompared,
   isGrowing,
@@ -57,7 +57,7 @@ const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isC
   const { periods } = compared;
   const earlier = hasOwn && periods ? earlierOf(name, compared.before?.totals) : null;
   const growing = periods !== null && isGrowing(name, periods, view);
-  const by = earlier && !growing ? change(comparedTotal(compared, name), earlier.value) : null;
+  const by = earlier && !growing ? changeOf(name, comparedTotal(compared, name), earlier.value) : null;
   const isKnown = earlier !== null && earlier.value !== null;
   const note = hasOwn ? soFar(name, view, compared) : null;
   const over = periods && overText(name, periods, view);
@@ -74,7 +74,7 @@ const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isC
           <MetricMark name={name} row={totals} />
         </strong>
         {by !== null ? (
-          <Pill name={name} by={by} />
+          <Pill name={name} change={by} currency={view.currency} />
         ) : growing && isKnown ? (
           <span class="pill">still growing</span>
         ) : isKnown ? (

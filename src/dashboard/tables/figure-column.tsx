@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { NOTHING } from '#lib/format';
 import { ChangePill } from './compared.tsx';
 import { heatOf } from './heat.ts';
@@ -68,3 +69,27 @@ export function figureColumn<Row>(
     },
   };
 }
+
+/** The cells of a table's total row below metrics' columns, with the decimals of these. `groups` are the columns before them. */
+export const totalCells = (
+  groups: number,
+  names: readonly MetricName[],
+  rows: readonly RowFigures[],
+  totals: RowFigures,
+  currency: string,
+  compared?: { name: MetricName; earlier: Earlier },
+): Child[] => [
+  'Total',
+  ...new Array<Child>(Math.max(0, groups - 1)).fill(''),
+  ...names.map((name) => {
+    const values = rows.map((row) => row[name]);
+    return (
+      <>
+        <MetricCell name={name} row={totals} currency={currency} places={placesOf(name, values, currency)} />
+        {name === compared?.name && (
+          <ChangePill name={name} now={totals[name]} earlier={compared.earlier} currency={currency} />
+        )}
+      </>
+    );
+  }),
+];

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type Basis, basisOf } from '#catalogue';
 import { currencyCode } from '#http';
 import { amountField } from '#lib/money';
 import { dayIn } from '#lib/time';
@@ -32,7 +33,8 @@ export type LtvQuery = z.infer<typeof LtvQuery>;
 export async function reportLtv(stores: CubeStores, application: Reported, query: LtvQuery, now: number) {
   const today = dayIn(application.timezone, now);
   const reporting = query.currency ?? application.currency;
-  const asked = { ...query, filters: filtersOf(query), today, reporting };
+  const basis = basisOf(query.attribution);
+  const asked = { ...query, filters: filtersOf(query), today, reporting, basis };
   const read = await readRows(stores, application, asked);
   const { rows, total_rows, unconverted } = read;
   const [totals] = isOneCohort(asked)
@@ -46,6 +48,7 @@ export async function reportLtv(stores: CubeStores, application: Reported, query
       ? withoutKey(totals)
       : { size: 0, payback_day: null, days: tableOf(query.days, () => NO_DEVICES) },
     currency: reporting,
+    basis,
     net: query.net,
     timezone: application.timezone,
     unconverted,
@@ -60,7 +63,7 @@ const NO_DEVICES = { eligible: 0, complete: true, revenue: 0, ltv: null, roas: n
 async function readRows(
   stores: CubeStores,
   application: Reported,
-  asked: CohortQuestion & Pick<LtvQuery, 'net'> & { reporting: string },
+  asked: CohortQuestion & Pick<LtvQuery, 'net'> & { reporting: string; basis: Basis },
 ) {
   const { reporting } = asked;
   const cohorts = await readCohorts(stores, application.id, asked);
@@ -75,7 +78,15 @@ async function readRows(
   const names = namesOf(asked);
   const hasSpend = hasCosts(names) && knowsSpendIn(asked.filters);
   const value = new CohortRevenue(cohorts.ranked.length + 1, cohorts.places.numbers, rates);
-  const reader = new RevenueReader(cohorts.places, rates, [{ to: value, of: 'all', net }]);
+  // Of the devices that spend is compared with.
+  const compared =
+    hasSpend && asked.basis === 'paid'
+      ? new CohortRevenue(cohorts.ranked.length + 1, cohorts.places.numbers, rates)
+      : value;
+  const reader = new RevenueReader(cohorts.places, rates, [
+    { to: value, of: 'all', net },
+    ...(compared === value ? [] : [{ to: compared, of: 'attributed' as const, net }]),
+  ]);
   const scan = { ...asked, applicationId: application.id, names };
   await reader.scan(stores, scan, hasSpend);
   const costs = hasSpend ? await readUnplacedCosts(stores.DB, scan) : ALL_PLACED;
@@ -87,7 +98,10 @@ async function readRows(
     const knowsSpend = hasSpend && unstated.length === 0;
     const size = activity.sizes[row] ?? 0;
     const eligible = activity.eligibleByAge(row);
-    const curves = value.curvesOf(row, eligible, knowsSpend);
+    const curves = {
+      ltv: value.curvesOf(row, eligible, false).ltv,
+      roas: compared.curvesOf(row, eligible, knowsSpend).roas,
+    };
     const dayOf = (number: number) => ({
       eligible: eligible[number] ?? 0,
       complete: eligible[number] === size,

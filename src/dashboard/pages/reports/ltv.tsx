@@ -206,6 +206,7 @@ function ltvPage(c: DashboardContext) {
             {...here}
             asked={asked}
             rows={report.data}
+            totals={{ ...report.totals, cohort_from: view.from, cohort_to: view.to }}
             days={DAYS}
             isHeat={() => true}
             before={before}
