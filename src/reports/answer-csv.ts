@@ -60,6 +60,8 @@ export type ReportSubject = {
   application: { name: string };
   from: string;
   to: string;
+  /** Of which devices it is, if that was chosen. */
+  attribution?: string | undefined;
   /** Every event accepted before this time (epoch milliseconds) is in the report; null if unknown. */
   countedThrough: number | null;
   /** How many accepted events may be missing; null if unknown. */
@@ -85,11 +87,11 @@ export async function answerCsv(
   c: AppContext,
   { data, ...fields }: TabularAnswer,
   columns: readonly string[],
-  { application, from, to, countedThrough, uncounted }: ReportSubject,
+  { application, from, to, attribution, countedThrough, uncounted }: ReportSubject,
 ): Promise<Response> {
   const path = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
   const headers = {
-    ...csvHeaders([path, application.name, from, to]),
+    ...csvHeaders([path, application.name, ...(attribution ? [attribution] : []), from, to]),
     ...headersOf({ ...fields, counted_through: isoOrNull(countedThrough) }),
     ...(uncounted === 0 ? {} : headersOf({ uncounted: uncounted ?? 'unknown' })),
   };

@@ -1,4 +1,4 @@
-import { changeOf } from '#catalogue';
+import { basisOf, basisText, changeOf } from '#catalogue';
 import { Info } from '../shell/info.tsx';
 import { sizeOf } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
@@ -51,6 +51,7 @@ const Spark = ({ name, view, unit, compared }: HeadlineMetric) => {
 const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isChosen: boolean }) => {
   const { name, view, compared } = shown;
   const { label, hint } = METRIC_DEFINITIONS[name];
+  const basis = basisText(name, basisOf(view.filters.attribution));
   const hasOwn = isCompared(compared, name);
   const { totals } = hasOwn ? compared.shown : compared.report;
   const value = showMetric(name, totals[name], view.currency);
@@ -65,7 +66,7 @@ const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isC
     <div class={isChosen ? 'figure chosen' : 'figure'}>
       <dt>
         <a href={href} data-keep-scroll {...(isChosen ? { 'aria-current': 'true' as const } : {})}>
-          {label}
+          <span {...(basis === '' ? {} : { 'data-unit': basis })}>{label}</span>
         </a>
       </dt>
       <dd>

@@ -129,7 +129,8 @@ export function answerCsv(
   columns: readonly string[],
   view: View,
 ): Promise<Response> {
-  return answerTable(c as unknown as AppContext, report, columns, view);
+  const { attribution } = view.filters;
+  return answerTable(c as unknown as AppContext, report, columns, { ...view, attribution });
 }
 
 /** A whole report of the team API as a CSV file. */

@@ -10,6 +10,7 @@ import {
   metricColumn,
   nothingOf,
   placesOf,
+  type Shown,
 } from './metrics.ts';
 import type { Column } from './table.tsx';
 
@@ -25,17 +26,18 @@ const MIN_HEAT_ROWS = 3;
 export function figureColumn<Row>(
   name: MetricName,
   rows: readonly Row[],
-  currency: string,
+  view: Shown,
   figuresOf: (row: Row) => RowFigures | undefined,
   earlierOf?: (row: Row) => Earlier,
 ): Column<Row> {
+  const { currency } = view;
   const values = rows.map((row) => figuresOf(row)?.[name]);
   const places = placesOf(name, values, currency);
   const numbers = values.filter((value) => typeof value === 'number');
   const hasHeat = METRIC_DEFINITIONS[name].unit === 'percent' && numbers.length >= MIN_HEAT_ROWS;
   const shadeOf = hasHeat ? heatOf(numbers) : () => '';
   return {
-    ...metricColumn(name, currency),
+    ...metricColumn(name, view),
     ...(isProfit(name)
       ? {
           classOf: (row: Row) => {

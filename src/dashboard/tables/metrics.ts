@@ -1,5 +1,8 @@
 import {
   ALL_METRICS,
+  type AttributionChoice,
+  basisOf,
+  basisText,
   METRICS as DEFINITIONS,
   type Metric,
   type MetricDefinition,
@@ -50,13 +53,22 @@ export const headingsOf =
 export const nothingOf = (name: MetricName): 0 | null =>
   METRIC_DEFINITIONS[name].kind === 'ratio' ? null : 0;
 
-/** The head of a metric's column. Money names its currency, because a symbol may belong to several. */
-export const metricColumn = (name: MetricName, currency: string) => ({
-  label: METRIC_DEFINITIONS[name].label,
-  hint: METRIC_DEFINITIONS[name].hint,
-  numeric: true as const,
-  ...(METRIC_DEFINITIONS[name].unit === 'money' ? { unit: currency.toUpperCase() } : {}),
-});
+/**
+ * The head of a metric's column. Money names its currency, because a symbol may belong to several, and what involves spend whose revenue that is
+ * compared with.
+ */
+export function metricColumn(name: MetricName, { currency, filters = {} }: Shown) {
+  const { label, hint, unit } = METRIC_DEFINITIONS[name];
+  const basis = basisText(name, basisOf(filters.attribution));
+  const words = [unit === 'money' ? currency.toUpperCase() : '', basis].filter((word) => word !== '');
+  return {
+    ...{ label, hint, numeric: true as const },
+    ...(words.length > 0 ? { unit: words.join(', ') } : {}),
+  };
+}
+
+/** What of a view the head of a column says. */
+export type Shown = { currency: string; filters?: { attribution?: AttributionChoice | undefined } };
 
 /** A value of a row of a report. */
 export type CellValue = string | number | boolean | null | undefined;

@@ -54,7 +54,7 @@ export function performanceColumns(
     })),
     ...given.map(
       (name): Column<PerformanceRow> => ({
-        ...figureColumn(name, rows, view.currency, (row) => row, changed === name ? earlierOfRow : undefined),
+        ...figureColumn(name, rows, view, (row) => row, changed === name ? earlierOfRow : undefined),
         ...heading(name, firstOrder(name)),
         ...(changed === name ? { also: { label: 'change', ...order } } : {}),
       }),

@@ -47,7 +47,7 @@ export const TimeTable = ({
               </>
             ),
           },
-          ...names.map((name) => figureColumn(name, rows, view.currency, (row: PerformanceRow) => row)),
+          ...names.map((name) => figureColumn(name, rows, view, (row: PerformanceRow) => row)),
         ]}
         totals={totalCells(1, names, rows, totals, view.currency)}
       />

@@ -163,7 +163,7 @@ function adsPage(c: DashboardContext) {
                 { label: 'Ad format', cell: (row) => groupName('source', row) },
                 ...(group ? [{ label: groupLabel(group), cell: (row: AdRow) => groupName(group, row) }] : []),
                 { label: 'Network', cell: (row) => groupName('media_source', row) },
-                ...FIGURES.map((name) => figureColumn(name, detail.data, view.currency, (row: AdRow) => row)),
+                ...FIGURES.map((name) => figureColumn(name, detail.data, view, (row: AdRow) => row)),
               ]}
               totals={totalCells(group ? 4 : 3, FIGURES, detail.data, detail.totals, view.currency)}
             />

@@ -78,7 +78,7 @@ async function TopCampaigns({
       figureColumn(
         name,
         rows,
-        view.currency,
+        view,
         (row: PerformanceRow) => row,
         name === revenue && compared.periods ? before : undefined,
       ),
