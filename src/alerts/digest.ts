@@ -1,9 +1,10 @@
+import { changeOf, type Metric } from '#catalogue';
 import { settleCounters } from '#counting';
 import { weekdayOf } from '#lib/calendar';
 import { count, money, percent, signOf } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { addDays, type DayRange } from '#lib/time';
-import { earlierDays, PerformanceQuery, reportPerformance } from '#reports';
+import { earlierDays, isOfGroup, PerformanceQuery, reportPerformance } from '#reports';
 import { type WatchedApplication, yesterdayOf } from './check.ts';
 import type { Digest } from './digest-time.ts';
 import { numberOf } from './evaluate.ts';
@@ -28,18 +29,23 @@ const readPerformance = (
 
 type Totals = Awaited<ReturnType<typeof readPerformance>>['totals'];
 
-/** A change for people: `+12%`. Empty if there is nothing to compare with. */
-function changeOf(now: number | null, before: number | null): string {
-  if (now === null || before === null || before === 0) return '';
-  const change = (now - before) / before;
-  return `${signOf(change) || '±'}${percent(Math.abs(change))}`;
+/** A change for people: `+12%`, or the amount if a share has no meaning. Empty if there is nothing to compare with. */
+function changeText(
+  name: Metric,
+  now: number | null,
+  before: number | null,
+  show: (value: number) => string,
+): string {
+  const change = changeOf(name, now, before);
+  if (!change) return '';
+  return `${signOf(change.by) || '±'}${change.in === 'amount' ? show(Math.abs(change.by)) : percent(Math.abs(change.by))}`;
 }
 
 function figuresOf(now: Totals, before: readonly Totals[], currency: string): Message['figures'] {
   const amount = (value: number | null) => money(value, currency);
   const figure = (
     label: string,
-    name: keyof Totals,
+    name: Metric,
     show: (value: number | null) => string,
     compared: readonly Totals[] = before,
   ) => {
@@ -47,7 +53,7 @@ function figuresOf(now: Totals, before: readonly Totals[], currency: string): Me
     return {
       label,
       value: show(value),
-      changes: compared.map((one) => changeOf(value, numberOf(one[name]))),
+      changes: compared.map((one) => changeText(name, value, numberOf(one[name]), show)),
     };
   };
   return [
@@ -102,7 +108,7 @@ export async function composeDigest(
   ]);
   const { currency } = current;
   const top = current.data
-    .filter((row) => row.campaign !== null && !row.is_other && Number(row.revenue) > 0)
+    .filter((row) => row.campaign !== null && isOfGroup(row) && Number(row.revenue) > 0)
     .sort((left, right) => Number(right.revenue) - Number(left.revenue))
     .slice(0, CAMPAIGNS_NAMED)
     .map((row) => `${isolate(String(row.campaign))} (${money(Number(row.revenue), currency)})`);

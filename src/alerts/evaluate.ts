@@ -4,7 +4,7 @@ import { sharedReads } from '#db';
 import { givingWay } from '#http';
 import { daysOf } from '#lib/calendar';
 import { addDays } from '#lib/time';
-import { earlierDays, PerformanceQuery, reportPerformance } from '#reports';
+import { earlierDays, isOfGroup, PerformanceQuery, reportPerformance } from '#reports';
 import { type WatchedApplication, yesterdayOf } from './check.ts';
 import { comparedWith, type GroupFigures, judge, type MetricRule } from './rule.ts';
 
@@ -67,7 +67,7 @@ async function readFigures(
     const whole = { key: '', name: '', filter: null, ...figuresOf(totals) };
     return { from, to, figures: new Map([['', whole]]), leftOut: 0 };
   }
-  const rows = data.filter((row) => !row.is_other);
+  const rows = data.filter(isOfGroup);
   const groups = rows.map((row): Group & GroupFigures => {
     const [id, name] = [row[`${by}_id`], row[by]];
     const isNamed = id !== undefined;

@@ -66,6 +66,26 @@ export const OF_COHORT_DAYS = {
       definition: `\`ltv_d${day}\` without refunds and the share that stores keep: \`ltv\` of the LTV report with \`net=true\`.`,
     }),
   ),
+  ...ofEachDay('profit', (day) =>
+    from(['spend', 'cohort'], {
+      ...metricOf('profit', day),
+      label: `Profit day ${day}`,
+      unit: 'money',
+      formula: `revenue until day ${day} of the attributed devices acquired in the period - spend`,
+      hint: `Revenue until day ${day} after the install, minus the spend on these devices`,
+      definition: `Profit by day ${day}: revenue until day ${day} of the attributed devices acquired in the period whose day ${day} is over - the spend on the days on which they were acquired. Negative for a loss. \`profit\` is of the period instead: all revenue of its days, whenever the devices came.`,
+    }),
+  ),
+  ...ofEachDay('profit_net', (day) =>
+    from(['spend', 'cohort'], {
+      ...metricOf('profit_net', day),
+      label: `Net profit day ${day}`,
+      unit: 'money',
+      formula: `net revenue until day ${day} of the attributed devices acquired in the period - spend`,
+      hint: `Like profit day ${day}, without refunds and the fee of stores`,
+      definition: `\`profit_d${day}\` without refunds and the share that stores keep.`,
+    }),
+  ),
   ...ofEachDay('retention', (day) =>
     from(['cohort'], {
       ...metricOf('retention', day),
@@ -99,7 +119,7 @@ export const COHORT_METRICS = {
   },
   roas: {
     definition:
-      'Return on ad spend by day N: for each day d from 0 to N, the revenue on day d of the devices whose day d is over / the spend on these devices, added up. The spend on devices is what was spent on the days on which they were acquired, including days that brought none. Null if nothing was spent on devices whose day N is over.',
+      'Return on ad spend by day N: for each day d from 0 to N, the revenue on day d of the attributed devices whose day d is over, or with `attribution=all` of all of them / the spend on these devices, added up. The spend on devices is what was spent on the days on which they were acquired, including days that brought none. Null if nothing was spent on devices whose day N is over.',
     source: `${ADJUST}roas-definition/`,
   },
   payback_day: {

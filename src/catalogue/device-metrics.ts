@@ -50,7 +50,7 @@ export const OF_DEVICE_STATE = {
     missing: `without spend; ${MISSING}`,
     hint: 'Spend per attributed device acquired in the period that has paid so far',
     definition:
-      'Spend / attributed devices acquired in the period of the row that have paid so far. Attributed devices are those with a creative.',
+      'Spend / attributed devices acquired in the period of the row that have paid so far, or with `attribution=all` all such devices. Attributed devices are those with a creative.',
     value: (sums) => (sums.spend === 0n ? null : per(fromNanos(sums.spend), sums.acquiredPayers)),
   }),
 } as const;

@@ -1,3 +1,4 @@
+export { type Change, changeOf } from './change.ts';
 export { COHORT_METRICS } from './cohort-metrics.ts';
 export { MAU_DAYS } from './device-metrics.ts';
 export {
@@ -61,9 +62,13 @@ export {
   shardOf,
 } from './logged-event.ts';
 export {
+  ATTRIBUTION_CHOICES,
   ATTRIBUTIONS,
+  type AttributionChoice,
   type AttributionKind,
   attributionOf,
+  type Basis,
+  basisOf,
   columnsOf,
   isMoney,
   keysTogether,
@@ -76,9 +81,11 @@ export {
 export type { MetricDefinition } from './metric.ts';
 export {
   ALL_METRICS,
+  basisText,
   isCohortMetric,
   isMoneyMetric,
   isRequested,
+  KNOWN_IN_PART,
   METRICS,
   type Metric,
   type MoneyMetric,

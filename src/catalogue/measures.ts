@@ -67,6 +67,15 @@ export type MeasureAmounts<Table extends RollupTable> = Readonly<
 export const ATTRIBUTIONS = ['paid', 'organic'] as const;
 export type AttributionKind = (typeof ATTRIBUTIONS)[number];
 
+/** What reports can be asked for: `all` are all devices, and what is computed from spend is of all of them too, not of the paid ones. */
+export const ATTRIBUTION_CHOICES = [...ATTRIBUTIONS, 'all'] as const;
+export type AttributionChoice = (typeof ATTRIBUTION_CHOICES)[number];
+
+/** Whose revenue and installs are set against spend: those of attributed devices, or of all. */
+export type Basis = 'paid' | 'blended';
+export const basisOf = (attribution: AttributionChoice | undefined): Basis =>
+  attribution === 'all' ? 'blended' : 'paid';
+
 /** `creativeId` is empty for an organic device. */
 export const attributionOf = (creativeId: string): AttributionKind =>
   creativeId === '' ? 'organic' : 'paid';

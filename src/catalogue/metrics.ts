@@ -2,6 +2,7 @@ import { camelCase } from '#lib/encoding/camel-case';
 import { fromNanos } from '#lib/money';
 import { OF_COHORT_DAYS } from './cohort-metrics.ts';
 import { OF_DEVICE_STATE } from './device-metrics.ts';
+import type { Basis } from './measures.ts';
 import { ADJUST, ADMOB, amountOf, countOf, from, IAB } from './metric.ts';
 import { type AmountName, type CountName, netOfFee, per, SUMS, type SumName, type Sums } from './sums.ts';
 
@@ -198,7 +199,7 @@ export const METRICS = {
     more: 'bad',
     missing: 'by hour',
     definition:
-      'Refunds of known purchases, on the day of the refund. A refund names the tr_id of its purchase, and waits for it if it is sent first.',
+      'Refunds of known purchases, on the day of the refund, also where nothing was left to take back. One that a device and its store both tell counts once. A refund names the tr_id of its purchase, and waits for it if it is sent first.',
   }),
   refunded_revenue: amountOf('refundedRevenue', {
     label: 'Refunded',
@@ -284,7 +285,8 @@ export const METRICS = {
     unit: 'money',
     formula: 'revenue - spend',
     hint: 'Revenue minus spend; negative for a loss',
-    definition: 'Revenue - spend, both of the period. Negative for a loss.',
+    definition:
+      'Revenue - spend, both of the days of the period, whenever the devices came. Revenue is of all devices, unless the report is asked for paid ones. Negative for a loss. `profit_d7` and the like are of the devices acquired in the period.',
     nanos: (sums) => revenueOf(sums) - sums.spend,
   }),
   profit_net: from(['adRevenue', 'purchaseRevenue', 'returnedRevenue', 'spend'], {
@@ -426,10 +428,36 @@ export const metricsWithin = (sums: readonly string[]): readonly Metric[] =>
 export const sumOf = (measure: string) => camelCase(measure) as AmountName | CountName;
 
 export const OF_SPEND = metricsFrom('spend');
+/** Metrics of the devices acquired in the period, whenever they earned, and not of what happened in it. */
+export const OF_COHORTS: readonly Metric[] = [
+  ...metricsFrom('cohort', 'acquiredRevenue', 'attributedRevenue'),
+];
+
+/** Metrics that compare spend with attributed devices or, in a blended report, with all: prices of them, and what they return. */
+export const WITH_BASIS: readonly Metric[] = OF_SPEND.filter((name) =>
+  readsOf(name).some(
+    (sum) => sum === 'cohort' || sum === 'acquiredPayers' || sum.startsWith('attributed'),
+  ),
+);
+
+/**
+ * What a figure that involves spend is of, in words for the head of its column: the devices, and whether what they did in the period counts or
+ * what became of those acquired in it. Empty for all others.
+ */
+export function basisText(name: Metric, basis: Basis): string {
+  if (!OF_SPEND.includes(name) || name === 'spend') return '';
+  const of = WITH_BASIS.includes(name) ? [basis] : name.startsWith('roas_blended') ? ['blended'] : [];
+  const span = OF_COHORTS.includes(name) ? ['cohort'] : name.startsWith('profit') ? ['period'] : [];
+  return [...of, ...span].join(', ');
+}
 /** Metrics that need the impressions of costs. */
 export const OF_STATED_IMPRESSIONS = metricsFrom('statedImpressions');
 /** Metrics that need costs. Costs name only campaigns, ad sets and creatives, so no other dimension has them. */
 export const OF_COSTS: readonly Metric[] = [...OF_SPEND, ...OF_STATED_IMPRESSIONS];
+/** What costs state themselves: known in part where some of them do not state what is asked for. */
+export const KNOWN_IN_PART = metricsWithin(['spend', 'creativeImpressions', 'statedImpressions']).filter(
+  (metric) => METRICS[metric].kind === 'sum',
+);
 /** Metrics based on what devices have earned since their acquisition. */
 export const OF_ACQUIRED = metricsFrom('acquiredRevenue', 'attributedRevenue');
 /** Metrics of distinct payers. */

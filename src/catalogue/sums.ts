@@ -78,7 +78,7 @@ export type Sums = Record<CountName, number> &
     cohort: CohortFigures | null;
   };
 
-export type CohortFigure = 'retention' | 'ltv' | 'ltv_net' | 'roas' | 'roas_net';
+export type CohortFigure = 'retention' | 'ltv' | 'ltv_net' | 'roas' | 'roas_net' | 'profit' | 'profit_net';
 
 /** What became of the devices acquired in a group, by day number. */
 export type CohortFigures = {

@@ -2,6 +2,7 @@ import { capitalized } from '#lib/format';
 import { containsText } from '#lib/search';
 import { MEDIA_SOURCE_NAMES, OTHER_NETWORKS } from '#networks';
 import type { DimensionName } from './dimensions.ts';
+import { ofDimensions, SEGMENT_DIMENSIONS } from './segments.ts';
 
 /** The names of networks and mediators as they write them, by `media_source`. */
 const NETWORK_NAMES: Readonly<Record<string, string>> = Object.fromEntries([
@@ -43,14 +44,19 @@ function countryName(code: string): string {
   return regions.of(code.toUpperCase()) ?? code.toUpperCase();
 }
 
-const OF_CREATIVES: ReadonlySet<DimensionName> = new Set(['creative', 'adset', 'campaign']);
+/** What a group without a value is called. The network of a device that an ad brought may be unknown. */
+const NOTHING_NAMES: Readonly<Partial<Record<DimensionName, string>>> = {
+  ...{ creative: 'Organic', adset: 'Organic', campaign: 'Organic' },
+  ...ofDimensions(SEGMENT_DIMENSIONS, () => 'Unknown'),
+  network: 'Organic or unknown',
+};
 
 /**
  * The name of a dimension's value: `AdMob` for `admob`, `Germany` for `de`. Unknown networks and formats are shown as sent. Empty text is a
  * group without a value.
  */
 export function valueName(dimension: DimensionName, value: string): string {
-  if (value === '') return OF_CREATIVES.has(dimension) ? 'Organic' : 'None';
+  if (value === '') return NOTHING_NAMES[dimension] ?? 'None';
   if (dimension === 'hour') return value.slice(0, 16).replace('T', ' ');
   if (dimension === 'media_source' || dimension === 'network') return named(NETWORK_NAMES, value) ?? value;
   if (dimension === 'source') return named(FORMAT_NAMES, value) ?? value;

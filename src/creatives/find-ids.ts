@@ -1,4 +1,4 @@
-import { and, asc, between, eq } from 'drizzle-orm';
+import { and, between, count, eq, sql } from 'drizzle-orm';
 import { adsets, creatives, type Database, isAmong } from '#db';
 
 /** Selects creatives by their own ids or those of their ad set or campaign. A creative must match each list that is given. */
@@ -36,17 +36,27 @@ const matching = (applicationId: string, { campaign_id, adset_id, creative_id }:
     campaign_id && isAmong(adsets.campaignId, campaign_id),
   );
 
-/** Up to `limit` of an application's creatives that match a filter and were created in a period (epoch milliseconds, both ends included), oldest first. */
-export async function findNewCreatives(
+/** No time zone is ahead of UTC by a part of a quarter of an hour. */
+const QUARTER_MS = 15 * 60_000;
+
+/**
+ * How many of an application's creatives that match a filter were created in each quarter of an hour of a period (epoch milliseconds, both ends
+ * included), with the name of one of them; earliest first.
+ */
+export async function countNewCreatives(
   db: Database,
   applicationId: string,
-  { since, until, limit, within }: { since: number; until: number; limit: number; within: CreativeFilter },
-): Promise<{ id: string; name: string; createdAt: number }[]> {
+  { since, until, within }: { since: number; until: number; within: CreativeFilter },
+): Promise<{ name: string; createdAt: number; count: number }[]> {
   return db
-    .select({ id: creatives.id, name: creatives.name, createdAt: creatives.createdAt })
+    .select({
+      name: sql<string>`min(${creatives.name})`,
+      createdAt: sql<number>`min(${creatives.createdAt})`,
+      count: count(),
+    })
     .from(creatives)
     .innerJoin(adsets, eq(adsets.id, creatives.adsetId))
     .where(and(matching(applicationId, within), between(creatives.createdAt, since, until)))
-    .orderBy(asc(creatives.id))
-    .limit(limit);
+    .groupBy(sql`${creatives.createdAt} / ${sql.raw(String(QUARTER_MS))}`)
+    .orderBy(sql`2`);
 }

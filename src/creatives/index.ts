@@ -1,7 +1,7 @@
 export { changeExternalId } from './change-ids.ts';
 export { createCreative, NewCreativeNames, parseCreative } from './create-creative.ts';
 export { ExternalId, listExternalIds } from './external-ids.ts';
-export { findCreativeIds, findNewCreatives } from './find-ids.ts';
+export { countNewCreatives, findCreativeIds } from './find-ids.ts';
 export { findNames, MAX_NAMES, searchNames } from './find-names.ts';
 export { pruneCreativeRequests } from './get-or-create.ts';
 export { getOrCreateNamed } from './get-or-create-named.ts';

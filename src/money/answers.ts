@@ -25,10 +25,22 @@ const Cost = z.object({
   }),
   updated_at: time(),
 });
-export const CostsListed = list(Cost);
-export type CostsListed = z.input<typeof CostsListed>;
-
 const Amounts = z.array(z.object({ currency: z.string(), ...amount }));
+
+const CostTotals = z.object({
+  rows: z.int(),
+  amounts: Amounts.meta({ description: 'What was spent, by currency.' }),
+  impressions: z.int().nullable(),
+  clicks: z.int().nullable(),
+});
+export type CostTotals = z.input<typeof CostTotals>;
+const CostsPage = list(Cost);
+export type CostsPage = z.input<typeof CostsPage>;
+export const CostsListed = CostsPage.extend({
+  totals: CostTotals.nullable().meta({
+    description: 'Of all rows that match the query, on whatever page. Null but on the first page.',
+  }),
+});
 
 export const CostsSaved = z.object({
   rows: z.int().meta({ description: 'The same as `stored`.' }),

@@ -18,7 +18,7 @@ export { fetchSharedRates } from './fetch-rates.ts';
 export { deleteFetchedCosts, replaceFetchedCosts } from './fetched-costs.ts';
 export { findFirstSpendDay } from './first-spend.ts';
 export { parseFurtherRates } from './further-rates.ts';
-export { CostsQuery, listCosts } from './list-costs.ts';
+export { CostsQuery, listCosts, sumCosts } from './list-costs.ts';
 export { listRates, RatesQuery } from './list-rates.ts';
 export { type PulledCost, PulledCosts } from './pulled-costs.ts';
 export {

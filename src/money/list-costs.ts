@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gte, lte, not, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gte, lte, not, type SQL, sql, sum } from 'drizzle-orm';
 import type * as z from 'zod';
 import { COST_DIMENSIONS, ofDimensions, shownValue } from '#catalogue';
 import { costs, type Database, isAmong } from '#db';
@@ -17,7 +17,7 @@ import { nameForms } from '#lib/input/name-forms';
 import { amountField } from '#lib/money';
 import { iso } from '#lib/time';
 import type { ApplicationRow } from '#teams';
-import type { CostsListed } from './answers.ts';
+import type { CostsPage, CostTotals } from './answers.ts';
 import { keyOf, ROW_COLUMNS } from './cost-key.ts';
 import { areKnown } from './names.ts';
 
@@ -35,6 +35,56 @@ export const CostsQuery = listQuery.extend({
 });
 export type CostsQuery = z.infer<typeof CostsQuery>;
 
+const knownNames = (db: Database, { id }: Pick<ApplicationRow, 'id'>) =>
+  areKnown(db, id, { campaign: costs.campaign, adset: costs.adset, creative: costs.creative });
+
+type Matching = Pick<CostsQuery, 'from' | 'to' | 'campaign' | 'unmatched'>;
+
+/** The condition on the rows that a query asks for, of all its pages. */
+const matching = (db: Database, application: Pick<ApplicationRow, 'id'>, query: Matching) =>
+  and(
+    eq(costs.applicationId, application.id),
+    query.from === undefined ? undefined : gte(costs.day, query.from),
+    query.to === undefined ? undefined : lte(costs.day, query.to),
+    query.campaign === undefined ? undefined : isAmong(costs.campaign, nameForms(query.campaign)),
+    query.unmatched === 'true' ? not(knownNames(db, application)) : undefined,
+  );
+
+/** The totals of all rows that a query asks for, whatever page is shown. Amounts are by currency; counts are null if no row states any. */
+export async function sumCosts(
+  db: Database,
+  application: Pick<ApplicationRow, 'id'>,
+  query: Matching,
+): Promise<CostTotals> {
+  // In two parts, so that no sum exceeds 64 bits.
+  const part = (of: SQL) => sql<string>`CAST(sum(${of}) AS TEXT)`;
+  const sums = await db
+    .select({
+      currency: costs.currency,
+      high: part(sql`${costs.amount} / 1000000000000`),
+      low: part(sql`${costs.amount} % 1000000000000`),
+      rows: count(),
+      impressions: sum(costs.impressions).mapWith(Number),
+      clicks: sum(costs.clicks).mapWith(Number),
+    })
+    .from(costs)
+    .where(matching(db, application, query))
+    .groupBy(costs.currency);
+  const together = (name: 'impressions' | 'clicks') => {
+    const known = sums.flatMap((own) => own[name] ?? []);
+    return known.length === 0 ? null : known.reduce((total, own) => total + own, 0);
+  };
+  return {
+    rows: sums.reduce((total, own) => total + own.rows, 0),
+    amounts: sums.map(({ currency, high, low }) => ({
+      currency,
+      ...amountField('amount', BigInt(high) * 1_000_000_000_000n + BigInt(low)),
+    })),
+    impressions: together('impressions'),
+    clicks: together('clicks'),
+  };
+}
+
 /**
  * One page of an application's costs, sorted by day (oldest or newest first), then by name and dimensions. Each row says whether the application has these
  * names. Throws `invalid_request` for an invalid cursor.
@@ -43,9 +93,9 @@ export async function listCosts(
   db: Database,
   application: ApplicationRow,
   query: CostsQuery,
-): Promise<CostsListed> {
-  const { day, campaign, adset, creative } = costs;
-  const isKnown = areKnown(db, application.id, { campaign, adset, creative });
+): Promise<CostsPage> {
+  const { day } = costs;
+  const isKnown = knownNames(db, application);
   const byDay = query.order === 'newest' ? desc(day) : asc(day);
   const read = (limit: number) =>
     db
@@ -57,11 +107,7 @@ export async function listCosts(
       .from(costs)
       .where(
         and(
-          eq(costs.applicationId, application.id),
-          query.from === undefined ? undefined : gte(day, query.from),
-          query.to === undefined ? undefined : lte(day, query.to),
-          query.campaign === undefined ? undefined : isAmong(campaign, nameForms(query.campaign)),
-          query.unmatched === 'true' ? not(isKnown) : undefined,
+          matching(db, application, query),
           afterKeyCursor(query.cursor, ROW_COLUMNS, query.order === 'newest'),
         ),
       )

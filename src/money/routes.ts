@@ -18,7 +18,7 @@ import { recallCostColumns, saveCostColumns } from './cost-files/remembered-colu
 import { Costs, saveCosts } from './costs.ts';
 import { CostsToDelete, deleteCosts } from './delete-costs.ts';
 import { ExchangeRates, saveRates } from './exchange-rates.ts';
-import { CostsQuery, listCosts } from './list-costs.ts';
+import { CostsQuery, listCosts, sumCosts } from './list-costs.ts';
 import { listRates, RatesQuery } from './list-rates.ts';
 import { saveCostFile } from './save-cost-file.ts';
 
@@ -57,7 +57,12 @@ export const moneyEndpoints: Endpoint[] = [
     errors: notFound,
     async handle(c, { query }) {
       const application = await ownApplication(c, query.application_id);
-      return listCosts(database(c.env.DB), application, query);
+      const db = database(c.env.DB);
+      const [page, totals] = await Promise.all([
+        listCosts(db, application, query),
+        query.cursor === '' ? sumCosts(db, application, query) : null,
+      ]);
+      return { ...page, totals };
     },
   }),
   endpoint({

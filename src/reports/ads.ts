@@ -50,6 +50,11 @@ export async function reportAds(stores: CubeStores, application: Reported, query
   return {
     data: cut && rest.impressions + rest.adRequests > 0 ? [...data, restRow(rest, group)] : data,
     total_rows: cut?.total ?? data.length,
+    totals: {
+      ...figuresOf(total),
+      ad_requests: total.adRequests,
+      fill_rate: per(total.impressions, total.adRequests),
+    },
     currency: reporting,
     timezone: application.timezone,
     unconverted: unconvertedOf(total.unconverted),

@@ -31,6 +31,7 @@ export const LACKING = [
   'roas_unconverted',
   'cohort_unconverted',
   'incomplete_days',
+  'unstated',
   'before_unconverted',
 ] as const;
 const isLacking = (name: string): boolean => LACKING.some((own) => own === name);
@@ -47,8 +48,8 @@ function columnsOf(
   const found = new Set(rows.flatMap((row) => Object.keys(row)));
   const lacking = LACKING.filter((name) => found.has(name) || (hasAmounts && name === 'unconverted'));
   if (rows.length === 0) return [...columns.filter((name) => !isLacking(name)), ...lacking];
-  // The last row may sum up all others and then has a column of its own.
-  return [...new Set([rows[0], rows.at(-1)].flatMap((row) => Object.keys(row ?? {})))]
+  // The last rows may sum up all others and what is in none, and then have columns of their own.
+  return [...new Set([rows[0], ...rows.slice(-2)].flatMap((row) => Object.keys(row ?? {})))]
     .filter((column) => !column.endsWith('_exact') && !isLacking(column))
     .flatMap((column) => (found.has(`${column}_exact`) ? [column, `${column}_exact`] : [column]))
     .concat(lacking);
@@ -59,6 +60,8 @@ export type ReportSubject = {
   application: { name: string };
   from: string;
   to: string;
+  /** Of which devices it is, if that was chosen. */
+  attribution?: string | undefined;
   /** Every event accepted before this time (epoch milliseconds) is in the report; null if unknown. */
   countedThrough: number | null;
   /** How many accepted events may be missing; null if unknown. */
@@ -84,11 +87,11 @@ export async function answerCsv(
   c: AppContext,
   { data, ...fields }: TabularAnswer,
   columns: readonly string[],
-  { application, from, to, countedThrough, uncounted }: ReportSubject,
+  { application, from, to, attribution, countedThrough, uncounted }: ReportSubject,
 ): Promise<Response> {
   const path = c.req.path.slice(c.req.path.lastIndexOf('/') + 1);
   const headers = {
-    ...csvHeaders([path, application.name, from, to]),
+    ...csvHeaders([path, application.name, ...(attribution ? [attribution] : []), from, to]),
     ...headersOf({ ...fields, counted_through: isoOrNull(countedThrough) }),
     ...(uncounted === 0 ? {} : headersOf({ uncounted: uncounted ?? 'unknown' })),
   };

@@ -68,6 +68,14 @@ const lackingRoas = {
       'Amounts without an exchange rate that devices acquired in the period have earned so far, which `roas` and `roas_blended` lack. Present only if there are any. CSV: a column with JSON.',
   }),
 };
+export const unstated = z
+  .array(z.string())
+  .optional()
+  .meta({
+    description:
+      'The dimensions that some costs do not state which may belong to this row, such as `country`. What is computed from spend, or from the impressions of costs, is then null, because it is unknown; `spend` and `ad_impressions_bought` are what is known, or null. Present only if there are any. CSV: a column with JSON.',
+    example: ['country'],
+  });
 /** The metrics of the performance report, and what they lack. */
 export const performanceMetrics = {
   ...askedMetrics,
@@ -84,6 +92,7 @@ export const performanceMetrics = {
         'Of the metrics by day since the install, such as `roas_d7`: the day numbers that are not over for all devices acquired in the period. These metrics are of the devices for which they are over, and null if there are none. Present only if there are any. CSV: a column with JSON.',
       example: [7, 14],
     }),
+  unstated,
 };
 export const Metrics = z.object(performanceMetrics).meta({ id: 'Metrics' });
 export const fresh = {
@@ -100,6 +109,11 @@ export const fresh = {
   }),
 };
 export const reported = { currency: z.string(), ...fresh };
+/** Whose revenue and installs are set against spend. */
+export const basis = z.enum(['paid', 'blended']).meta({
+  description:
+    'What is compared with spend: `paid` are attributed devices, which are those with a creative; `blended` are all devices, with `attribution=all`. CSV: the header `X-Basis`.',
+});
 
 export const groupingColumns = Object.fromEntries(
   columnsOf(Object.keys(REPORT_DIMENSIONS).filter(isDimension)).map((column) => [
@@ -111,6 +125,10 @@ export const groupingColumns = Object.fromEntries(
 export const is_other = z.literal(true).optional().meta({
   description:
     'Present on the last row if it sums up all groups without a row. Its groupings are `other` and its ids are null. CSV has this column only if there is such a row.',
+});
+export const is_unallocated = z.literal(true).optional().meta({
+  description:
+    'Present on the last row if something belongs to no group: costs that do not state what the report groups by, or what stores tell of payments by hour or item. Its groupings are `unallocated` and its ids are null. With it, every metric that adds up adds up to its total. CSV has this column only if there is such a row.',
 });
 export const total_rows = z.int().meta({
   description:

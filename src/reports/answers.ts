@@ -2,12 +2,14 @@ import * as z from 'zod';
 import { DOUBT_ACTIONS, FLOODING } from '#catalogue';
 import { day, nullableText } from '#http/answers';
 import {
+  basis,
   deviceGroups,
   exact,
   figure,
   fresh,
   groupingColumns,
   is_other,
+  is_unallocated,
   lacking,
   Metrics,
   metrics,
@@ -16,13 +18,14 @@ import {
   total_rows,
   unallocated_spend,
   unconverted,
+  unstated,
 } from './answer-fields.ts';
 import { REASONS } from './cohorts/predict-cohort.ts';
 
 // The answers of the reports.
 
 const performanceRows = {
-  data: z.array(z.object({ ...groupingColumns, ...performanceMetrics, is_other })),
+  data: z.array(z.object({ ...groupingColumns, ...performanceMetrics, is_other, is_unallocated })),
   total_rows,
   totals: Metrics,
 };
@@ -34,6 +37,7 @@ export const Performance = z.object({
     .optional()
     .meta({ description: 'The same report of the earlier days that `compare` names. Only in JSON.' }),
   ...reported,
+  basis,
   unconverted,
   unallocated_spend,
 });
@@ -50,42 +54,47 @@ const cohortRow = <Day extends z.ZodType, More extends z.ZodRawShape>(values: Da
     days: z.record(z.string(), values),
   });
 
+/** All devices of the period, as one cohort. */
+const cohortTotals = <Day extends z.ZodType, More extends z.ZodRawShape>(values: Day, more: More) =>
+  z.object({ size: z.int().meta(figure('size')), ...more, days: z.record(z.string(), values) }).meta({
+    description:
+      'All devices acquired in the period, as one cohort. `size`, `eligible` and what is counted of them are the sums of all rows.',
+  });
+
+const retained = z.object({
+  eligible: z.int().meta(figure('eligible')),
+  complete: z.boolean().meta(figure('complete')),
+  active: z.int(),
+  classic: z.number().nullable().meta(figure('classic')),
+  rolling: z.number().nullable().meta(figure('rolling')),
+});
+
 export const Retention = z.object({
-  data: z.array(
-    cohortRow(
-      z.object({
-        eligible: z.int().meta(figure('eligible')),
-        complete: z.boolean().meta(figure('complete')),
-        active: z.int(),
-        classic: z.number().nullable().meta(figure('classic')),
-        rolling: z.number().nullable().meta(figure('rolling')),
-      }),
-      {},
-    ),
-  ),
+  data: z.array(cohortRow(retained, {})),
   total_rows,
+  totals: cohortTotals(retained, {}),
   ...fresh,
 });
 
 const netFigures = z.boolean().meta({ description: 'Whether revenue is without refunds and `store_fee`.' });
 
+const earned = z.object({
+  eligible: z.int().meta(figure('eligible')),
+  complete: z.boolean().meta(figure('complete')),
+  revenue: z.number().meta(figure('revenue')),
+  ...exact('revenue'),
+  ltv: z.number().nullable().meta(figure('ltv')),
+  roas: z.number().nullable().meta(figure('roas')),
+  ...lacking,
+});
+const paidBack = { payback_day: z.int().nullable().meta(figure('payback_day')), unstated };
+
 export const Ltv = z.object({
-  data: z.array(
-    cohortRow(
-      z.object({
-        eligible: z.int().meta(figure('eligible')),
-        complete: z.boolean().meta(figure('complete')),
-        revenue: z.number().meta(figure('revenue')),
-        ...exact('revenue'),
-        ltv: z.number().nullable().meta(figure('ltv')),
-        roas: z.number().nullable().meta(figure('roas')),
-        ...lacking,
-      }),
-      { payback_day: z.int().nullable().meta(figure('payback_day')) },
-    ),
-  ),
+  data: z.array(cohortRow(earned, paidBack)),
   total_rows,
+  totals: cohortTotals(earned, paidBack),
   ...reported,
+  basis,
   net: netFigures,
   unconverted,
   unallocated_spend,
@@ -265,6 +274,15 @@ export const Ads = z.object({
     }),
   ),
   total_rows,
+  totals: z.object({
+    impressions: metrics.impressions,
+    ad_revenue: metrics.ad_revenue,
+    ...exact('ad_revenue'),
+    ecpm: metrics.ecpm,
+    ...lacking,
+    ad_requests: metrics.ad_requests,
+    fill_rate: metrics.fill_rate,
+  }),
   ...reported,
   unconverted,
 });

@@ -66,6 +66,20 @@ export const otherColumns = (...names: DimensionName[]): NamedColumns & { is_oth
     { is_other: true as const },
   );
 
+/** The name of the group in the row of what belongs to none. */
+export const UNALLOCATED = 'unallocated';
+
+/** The columns of the row of what belongs to no group: `unallocated` as each name, and no id. */
+export const unallocatedColumns = (...names: DimensionName[]): NamedColumns & { is_unallocated: true } =>
+  Object.assign(
+    Object.fromEntries(columnsOf(names).map((column) => [column, isDimension(column) ? UNALLOCATED : null])),
+    { is_unallocated: true as const },
+  );
+
+/** Whether a row is of a group, and not what sums up all others or belongs to none. */
+export const isOfGroup = (row: { is_other?: unknown; is_unallocated?: unknown }): boolean =>
+  !row.is_other && !row.is_unallocated;
+
 export const isDimension = (name: string): name is DimensionName => Object.hasOwn(REPORT_DIMENSIONS, name);
 
 const kindOf = (name: DimensionName | undefined) => name && REPORT_DIMENSIONS[name].kind;

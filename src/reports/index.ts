@@ -9,7 +9,14 @@ export { PredictedLtvQuery, reportPredictedLtv } from './cohorts/predicted-ltv.t
 export { RetentionQuery, reportRetention } from './cohorts/retention.ts';
 export { CompareQuery, reportCompare } from './compare.ts';
 export { GROUPS as DEVICE_GROUPS } from './device-groups.ts';
-export { type DimensionName, givenBy, isDimension, REPORT_DIMENSIONS, rollupOf } from './dimensions.ts';
+export {
+  type DimensionName,
+  givenBy,
+  isDimension,
+  isOfGroup,
+  REPORT_DIMENSIONS,
+  rollupOf,
+} from './dimensions.ts';
 export { DOUBTS_GROUPS, DoubtsQuery, findDoubts } from './doubts/doubts.ts';
 export { judgeSources } from './doubts/source-days.ts';
 export { earlierDays } from './earlier-days.ts';
@@ -22,5 +29,5 @@ export {
   type PerformanceRow,
   reportPerformance,
 } from './performance.ts';
-export { filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
+export { askedFilters, filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
 export { REPORTS, type Report, type ReportName, tableColumns } from './routes.ts';

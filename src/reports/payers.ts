@@ -54,7 +54,7 @@ export async function deviceFilterOf(
     ...(isByCreative(filters)
       ? { creativeIds: await findCreativeIds(database(db), applicationId, filters) }
       : {}),
-    ...(attribution ? { attribution } : {}),
+    ...(attribution && attribution !== 'all' ? { attribution } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   ALL_METRICS,
+  basisOf,
   type CohortFigures,
   HOURLY_METRICS,
   isCohortMetric,
@@ -8,19 +9,15 @@ import {
   METRICS,
   type Metric,
   type MetricDefinition,
-  type MoneyMetric,
+  OF_COSTS,
   OF_DEVICES,
   OF_PAYERS,
   OF_SPEND,
   PLAIN_METRICS,
-  type PlainMetric,
-  type RequestedMetric,
-  type Sums,
 } from '#catalogue';
 import type { CounterBindings } from '#counting';
 import { commaSeparated, currencyCode } from '#http';
 import { daysOf } from '#lib/calendar';
-import { amountField } from '#lib/money';
 import { addDays, dayIn } from '#lib/time';
 import { type CubeStores, readFirstDay } from '#rollup';
 import type { Performance } from './answers.ts';
@@ -30,23 +27,27 @@ import {
   givenBy,
   isDimension,
   isTime,
+  knowsSpendIn,
   type NamedColumns,
   otherColumns,
   REPORT_DIMENSIONS,
   rollupOf,
   shownOf,
   spansOf,
+  unallocatedColumns,
 } from './dimensions.ts';
 import { COMPARISONS } from './earlier-days.ts';
 import type { GroupValues } from './engine/group-cells.ts';
 import { readReportSums } from './engine/group-sums.ts';
 import { type Cut, keyValues, REST } from './engine/question.ts';
 import { readUnallocatedSpend } from './engine/unallocated-spend.ts';
-import { type Unconverted, unconvertedField, unconvertedOf } from './engine/unrated.ts';
+import { ALL_PLACED, readUnplacedCosts } from './engine/unplaced-costs.ts';
+import { type Unconverted, unconvertedOf } from './engine/unrated.ts';
 import { checkHours, checkHoursKept, until_hour } from './hours.ts';
+import { type MetricValues, metricsOf, noMetrics, unplacedMetrics } from './metric-values.ts';
 import { NO_DEVICES } from './payers.ts';
 import { checkPeriod, filtersOf, listing, listOf, period, type Reported } from './query.ts';
-import { countPayers, countRequested, type DeviceSums } from './requested-devices.ts';
+import { countPayers, countRequested } from './requested-devices.ts';
 
 const metricsError = 'must be names of metrics, such as revenue or roas_d7, separated by commas';
 
@@ -86,56 +87,14 @@ export const PerformanceQuery = z
   });
 export type PerformanceQuery = z.infer<typeof PerformanceQuery>;
 
-/**
- * Metrics of cohorts and of the state of devices are there only if they were asked for. Exact amounts are added only if the numbers may be rounded. `unconverted` is what revenue
- * and spend lack, `roas_unconverted` what the revenue behind ROAS lacks, `cohort_unconverted` what the metrics of cohorts do; they are added only if
- * there is any. So is `incomplete_days`.
- */
-type MetricValues = Record<PlainMetric, number | null> &
-  Partial<Record<RequestedMetric, number | null>> &
-  Partial<Record<`${MoneyMetric}_exact`, string>> & {
-    unconverted?: Unconverted;
-    roas_unconverted?: Unconverted;
-    cohort_unconverted?: Unconverted;
-    incomplete_days?: number[];
-  };
-
-/** The metrics of a group without figures. */
-const noMetrics = (asked: readonly Metric[] = []): Record<string, null> =>
-  Object.fromEntries([...PLAIN_METRICS, ...asked].map((name) => [name, null]));
-
-/** Every metric of a group; null for those that its grouping cannot provide. `nothing` are the metrics of a group without figures. */
-function metricsOf(
-  sums: Sums,
-  days: number,
-  given: ReadonlySet<Metric>,
-  nothing = noMetrics(),
-): MetricValues {
-  // One object for all of them: a report by creative has thousands of rows.
-  const values: Record<string, number | string | null | Unconverted | number[]> = { ...nothing };
-  let showsMoney = false;
-  for (const name of given) {
-    const metric: MetricDefinition = METRICS[name];
-    if ('nanos' in metric) Object.assign(values, amountField(name, metric.nanos(sums)));
-    else values[name] = metric.value(sums, days);
-    showsMoney ||= metric.unit === 'money' && !isCohortMetric(name);
-  }
-  if (showsMoney) Object.assign(values, unconvertedField(sums.unconverted));
-  if (values.roas !== null || values.roas_blended !== null) {
-    Object.assign(values, unconvertedField(sums.unconvertedAcquired, 'roas_unconverted'));
-  }
-  if (sums.cohort) {
-    Object.assign(values, unconvertedField(sums.cohort.unconverted, 'cohort_unconverted'));
-    if (sums.cohort.incompleteDays.length > 0) values.incomplete_days = [...sums.cohort.incompleteDays];
-  }
-  return values as unknown as MetricValues;
-}
-
-export type PerformanceRow = Record<string, string | number | boolean | null | Unconverted | number[]> &
-  MetricValues & { day?: string | null; is_other?: true };
+export type PerformanceRow = Record<
+  string,
+  string | number | boolean | null | Unconverted | number[] | string[]
+> &
+  MetricValues & { day?: string | null; is_other?: true; is_unallocated?: true };
 
 export type PerformanceReport = Omit<Performance, 'data' | 'totals' | 'counted_through' | 'uncounted'> & {
-  /** Sorted by the groupings. The row that sums up the groups without one comes last and has `is_other: true`. */
+  /** Sorted by the groupings. The row that sums up the groups without one comes last and has `is_other: true`, and after it what belongs to no group. */
   data: PerformanceRow[];
   totals: MetricValues;
 };
@@ -164,11 +123,12 @@ export async function reportPerformance(
   checkHoursKept(query, application, now);
   const reporting = query.currency ?? application.currency;
   const filters = filtersOf(query);
+  const basis = basisOf(query.attribution);
   const { metrics: asksFor = PLAIN_METRICS, totals: wantsTotals = true } = query;
   const metrics = untilHour === undefined ? asksFor : asksFor.filter((name) => HOURLY_METRICS.includes(name));
   // Only means per day need the number of days.
   const needsDays = metrics.includes('dau') || metrics.includes('stickiness');
-  const [{ groups, cut, total }, firstDay] = await Promise.all([
+  const [{ groups, cut, total, unplaced }, firstDay] = await Promise.all([
     readReportSums(env, application, {
       ...{ names, from, to, untilHour, reporting, filters, metrics, wantsTotals },
       limit: query.limit,
@@ -178,7 +138,7 @@ export async function reportPerformance(
     needsDays ? readFirstDay(env.DB, application.id) : null,
   ]);
   const today = query.asOf === undefined ? dayIn(application.timezone, now) : addDays(query.asOf, 1);
-  const asksCohorts = { from, to, reporting, filters, today, metrics };
+  const asksCohorts = { from, to, reporting, filters, basis, today, metrics };
   const ofGroups = readCohorts(env, application, { ...asksCohorts, names }, groups.keys());
   // Without groupings, the only group is the total.
   const ofTotal =
@@ -194,58 +154,69 @@ export async function reportPerformance(
   const payersOf = OF_PAYERS.some((name) => gives.has(name) || givesInTotal.has(name))
     ? await countPayers(env, application, { names, from, to, filters }, total.payers)
     : NO_DEVICES;
-  const asksDevices = { names, from, to, filters, today };
+  const asksDevices = { names, from, to, filters, today, basis };
   const devicesOf = await countRequested(env, application, asksDevices, (name) =>
     [gives, givesInTotal].some((given) => given.has(name)),
   );
   const hasSpend = OF_SPEND.some((name) => gives.has(name) || givesInTotal.has(name));
-  const unallocated = hasSpend
-    ? await readUnallocatedSpend(env.DB, { applicationId: application.id, from, to, filters })
-    : {};
+  const ofCosts = { applicationId: application.id, from, to, filters };
+  const wantsCosts =
+    knowsSpendIn(filters) && OF_COSTS.some((name) => gives.has(name) || givesInTotal.has(name));
+  const [unallocated, costs] = await Promise.all([
+    hasSpend ? readUnallocatedSpend(env.DB, ofCosts) : {},
+    wantsCosts ? readUnplacedCosts(env.DB, { ...ofCosts, names }) : ALL_PLACED,
+  ]);
   const daysIn = countDays(days, names);
   const rest = groups.get(REST);
   groups.delete(REST);
-  const rows: (DeviceSums & { payers: number })[] = [];
-  const data: PerformanceRow[] = [...groups]
+  const rows = [...groups]
     .map(([key, sums]) => ({ values: keyValues(key), sums: { ...sums, cohort: cohortOf?.(key) ?? null } }))
-    .map(({ values, sums }) => ({ values, shown: shownOf(values, names), sums }))
-    .sort((left, right) => compareShown(left.shown, right.shown))
-    .map(({ values, shown, sums }) => {
-      const devices = { payers: payersOf.row(values, sums.payers), ...devicesOf.row(values) };
-      rows.push(devices);
-      return { ...shown, ...metricsOf({ ...sums, ...devices }, daysIn(values), gives, nothing) };
-    });
+    .map(({ values, sums }) => ({
+      shown: shownOf(values, names),
+      sums: { ...sums, payers: payersOf.row(values, sums.payers), ...devicesOf.row(values) },
+      ...{ days: daysIn(values), given: gives, unstated: costs.ofRow(values), basis },
+    }))
+    .sort((left, right) => compareShown(left.shown, right.shown));
+  const data = rows.map(({ shown, ...row }): PerformanceRow => ({ ...shown, ...metricsOf(row, nothing) }));
   const total_rows = cut?.total ?? data.length;
   if (cut && rest) {
     const restDays = countRestDays(days, names, cut);
-    const payers = payersOf.rest(rows.map((row) => row.payers));
-    const devices = devicesOf.rest(rows);
+    const payers = payersOf.rest(rows.map(({ sums }) => sums.payers));
+    const devices = devicesOf.rest(rows.map(({ sums }) => sums));
     // Over several periods, a device may be in more than one.
     const unknown: readonly Metric[] = [
       ...(payers === null ? OF_PAYERS : []),
       ...(devices === null ? OF_DEVICES : []),
     ];
-    const given = new Set([...gives].filter((name) => !unknown.includes(name)));
-    data.push({
-      ...otherColumns(...names),
-      ...metricsOf(
-        { ...rest, cohort: cohortOf?.(REST) ?? null, payers: payers ?? 0, ...devices },
-        restDays,
-        given,
-        nothing,
-      ),
-    });
+    const row = {
+      sums: { ...rest, cohort: cohortOf?.(REST) ?? null, payers: payers ?? 0, ...devices },
+      days: restDays,
+      given: new Set([...gives].filter((name) => !unknown.includes(name))),
+      ...{ unstated: costs.ofRest, basis },
+    };
+    data.push({ ...otherColumns(...names), ...metricsOf(row, nothing) });
+    rows.push({ shown: {}, ...row });
   }
+  const totals = metricsOf(
+    {
+      sums: {
+        ...total,
+        cohort: cohortOfTotal?.(TOTAL) ?? null,
+        payers: payersOf.total,
+        ...devicesOf.total,
+      },
+      ...{ days: days.length, given: givesInTotal, unstated: costs.ofTotals, basis },
+    },
+    nothing,
+  );
+  const left = unplaced && unplacedMetrics(unplaced, rows, gives, totals, nothing);
+  if (left) data.push({ ...unallocatedColumns(...names), ...left });
   return {
     data,
     total_rows,
-    totals: metricsOf(
-      { ...total, cohort: cohortOfTotal?.(TOTAL) ?? null, payers: payersOf.total, ...devicesOf.total },
-      days.length,
-      givesInTotal,
-      nothing,
-    ),
+    totals,
     currency: reporting,
+    basis,
     timezone: application.timezone,
     unconverted: unconvertedOf(total.unconverted),
     ...unallocated,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ATTRIBUTIONS, segmentFilters } from '#catalogue';
+import { ATTRIBUTION_CHOICES, segmentFilters } from '#catalogue';
 import type { applications } from '#db';
 import { atMostDays, dayText, repeatable, requiredText, searchText, wholeNumber } from '#http';
 
@@ -14,16 +14,25 @@ const filterFields = {
   adset_id: repeatable(requiredText(128)),
   creative_id: repeatable(requiredText(128)),
   ...segmentFilters(),
-  attribution: z.enum(ATTRIBUTIONS, { error: 'must be paid or organic' }).optional(),
+  attribution: z.enum(ATTRIBUTION_CHOICES, { error: 'must be paid, organic or all' }).optional().meta({
+    description:
+      '`paid`: only devices that a creative brought; `organic`: only the others. What is computed from spend, such as CPI and ROAS, is of paid devices: with `all`, it is of all devices, as everything else is without this parameter.',
+  }),
 };
 export const ReportFilters = z.object(filterFields);
 export type ReportFilters = z.infer<typeof ReportFilters>;
 
-/** The filters among a query's fields; empty if there are none. */
-export function filtersOf(query: ReportFilters): ReportFilters {
+/** The filters among a query's fields, as they were asked for; empty if there are none. */
+export function askedFilters(query: ReportFilters): ReportFilters {
   const names = Object.keys(filterFields) as (keyof ReportFilters)[];
   const given = names.filter((name) => query[name] !== undefined && query[name].length > 0);
   return Object.fromEntries(given.map((name) => [name, query[name]]));
+}
+
+/** The filters that leave something out; empty if there are none. */
+export function filtersOf(query: ReportFilters): ReportFilters {
+  const { attribution, ...filters } = askedFilters(query);
+  return attribution === undefined || attribution === 'all' ? filters : { ...filters, attribution };
 }
 
 /** The fields of every report: an application, inclusive days in its time zone, and filters. */

@@ -1,4 +1,4 @@
-import { MAU_DAYS, METRICS, type Metric, OF_DEVICES, type Sums } from '#catalogue';
+import { type Basis, MAU_DAYS, METRICS, type Metric, OF_DEVICES, type Sums } from '#catalogue';
 import type { DevicesOf } from '#counting';
 import { addDays, type DayRange } from '#lib/time';
 import type { DimensionName } from './dimensions.ts';
@@ -34,7 +34,7 @@ const monthUntil =
     return { from: addDays(last, 1 - MAU_DAYS), to: last };
   };
 
-/** What the sums count: which devices, and on which days. */
+/** What the sums count: which devices, and on which days; `isAttributed`: only attributed ones, unless all are compared with spend. */
 const COUNTED: Record<keyof DeviceSums, { of: DevicesOf; isMonthly?: true; isAttributed?: true }> = {
   periodActive: { of: 'active' },
   monthlyActive: { of: 'active', isMonthly: true },
@@ -49,7 +49,7 @@ const readsOf = (metric: Metric): readonly string[] => METRICS[metric].reads;
 export async function countRequested(
   env: Pick<Env, 'DB' | 'COUNTERS'>,
   application: Reported,
-  { today, ...asked }: DevicesAsked & { today: string },
+  { today, basis, ...asked }: DevicesAsked & { today: string; basis: Basis },
   isWanted: (metric: Metric) => boolean,
 ) {
   const wanted = SUMS.filter((sum) =>
@@ -57,7 +57,8 @@ export async function countRequested(
   );
   const counts = await Promise.all(
     wanted.map(async (sum) => {
-      const { of, isMonthly, isAttributed } = COUNTED[sum];
+      const { of, isMonthly, ...counted } = COUNTED[sum];
+      const isAttributed = counted.isAttributed && basis === 'paid';
       const { attribution } = asked.filters;
       // No organic device is attributed.
       if (isAttributed && attribution === 'organic') return [sum, NO_DEVICES] as const;

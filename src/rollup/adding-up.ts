@@ -203,12 +203,11 @@ export abstract class AddingUp {
   }
 
   /** Adds to rows of other days, segments and devices than the event's own. */
-  private addRefunded({ purchase, step, isNew, currency, nanos }: Refunded): void {
-    const refunds = isNew && step.is === 'refund' && nanos > 0 ? 1 : 0;
+  private addRefunded({ purchase, step, refunds, currency, nanos }: Refunded): void {
     // A store does not name the device of a refund: it is that of the purchase.
     const row = step.acquiredDay === '' ? { ...purchase, day: step.day } : step;
     this.addCounts(row, { refunds, refunded_revenue: nanos }, currency);
-    this.addReturned(purchase, currency, nanos);
+    if (nanos !== 0) this.addReturned(purchase, currency, nanos);
   }
 
   private addReturned(purchase: TransactionStep, currency: string, nanos: number): void {

@@ -80,8 +80,8 @@ export function purchaseIn(steps: readonly TransactionStep[]): TransactionStep |
 export type Refunded = {
   purchase: TransactionStep;
   step: TransactionStep;
-  /** Whether `step` counts for the first time. */
-  isNew: boolean;
+  /** 1 if `step` is a refund that counts for the first time, also if nothing was left to take back. */
+  refunds: 0 | 1;
   currency: string;
   nanos: number;
 };
@@ -100,15 +100,38 @@ export function* refundedBy(before: readonly TransactionStep[], added: Transacti
   for (const step of steps) {
     counted.push(step);
     const now = takenBack(purchase, counted);
-    yield* differences({ purchase, step, isNew: true }, taken, now);
+    const found = [...differences({ purchase, step, refunds: 0 }, taken, now)];
+    // In the currency in which it takes something back, if it does.
+    const currency = step.nanos === 0 ? purchase.currency : step.currency;
+    const own = found.find(({ nanos }) => nanos > 0) ?? { purchase, step, currency, nanos: 0 };
+    const refunds = isRefundIn(counted, step, purchase, own.nanos) ? 1 : 0;
+    if (refunds === 1 || found.length > 0)
+      yield* [{ ...own, refunds } as const, ...found.filter((one) => one !== own)];
     taken = now;
   }
   if (known && last && !isStepBack(added))
-    yield* differences({ purchase, step: last, isNew: false }, taken, takenBack(purchase, counted));
+    yield* differences({ purchase, step: last, refunds: 0 }, taken, takenBack(purchase, counted));
 }
 
+/** A store does not name the device of a refund. */
+const isOfStore = ({ acquiredDay }: Pick<TransactionStep, 'acquiredDay'>): boolean => acquiredDay === '';
+
+/**
+ * Whether a step is a refund of its own. One that takes back nothing is, unless a device and its store both told of it. Nothing is paid for a
+ * trial, so it has no refunds.
+ */
+const isRefundIn = (
+  steps: readonly TransactionStep[],
+  step: TransactionStep,
+  purchase: TransactionStep,
+  taken: number,
+): boolean =>
+  step.is === 'refund' &&
+  purchase.is !== 'trial' &&
+  (taken > 0 || !steps.some((one) => one.is === 'refund' && isOfStore(one) !== isOfStore(step)));
+
 function* differences(
-  of: Pick<Refunded, 'purchase' | 'step' | 'isNew'>,
+  of: Pick<Refunded, 'purchase' | 'step' | 'refunds'>,
   before: ReadonlyMap<string, bigint>,
   now: ReadonlyMap<string, bigint>,
 ): Generator<Refunded> {

@@ -89,7 +89,7 @@ it('shows each filter by its name, with a link that removes it alone', async () 
     'Remove the filter Creative: Dragon & <Castle>',
     'Remove the filter Country: Germany',
     'Remove the filter Country: France',
-    'Remove the filter Paid or organic: Paid',
+    'Remove the filter Devices: Paid',
   ]);
   expect(queryOf(chips[1]?.getAttribute('href') ?? '')).toEqual({
     app,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { PLAIN_METRICS } from '#catalogue';
+import { changeOf, PLAIN_METRICS } from '#catalogue';
 import { addDays } from '#lib/time';
 import { dayText } from '../../src/dashboard/shell/dates.ts';
-import { change, isGrowing, shareText } from '../../src/dashboard/tables/compared.tsx';
+import { isGrowing, sizeText } from '../../src/dashboard/tables/compared.tsx';
 import { groupName, groupWord } from '../../src/dashboard/tables/groups.tsx';
 import {
   METRIC_DEFINITIONS,
@@ -56,14 +56,14 @@ async function expectCard(card: Page, filters: Record<string, string>, view: Day
       continue;
     }
     const [is, was] = [numberOf(now.totals[name]), numberOf(before.totals[name])];
-    const by = change(is, was);
+    const by = changeOf(name, is, was);
     expect(text.startsWith(`${show(name, is)}`)).toBe(true);
     const rest = text.slice(show(name, is).length).replace(/ \S+ (with today )?so far$/, '');
     if (was === null) expect(rest).toBe('');
     else if (rest.includes('still growing')) expect(rest).toBe(` still growing ${show(name, was)} before`);
     else if (by === null) expect(rest).toBe(` ${show(name, was)} before`);
     else {
-      expect(rest).toContain(` ${shareText(by)} `);
+      expect(rest).toContain(` ${sizeText(name, by, 'usd')} `);
       expect(rest.endsWith(` ${show(name, was)} before`)).toBe(true);
     }
   }
@@ -73,11 +73,12 @@ type Table = { caption: string; group: string; metric: MetricName };
 
 /** A change as the pill in a figure's cell says it. */
 function pillText(metric: MetricName, is: number | null, was: number | null): string {
-  if (was === null || is === null || (was === 0 && is === 0)) return '';
-  const share = change(is, was);
-  if (share === null) return ` new, ${show(metric, was)} before`;
-  const [arrow, word] = share > 0 ? ['▲', 'more than'] : share < 0 ? ['▼', 'less than'] : ['', 'as much as'];
-  return ` ${`${arrow} ${shareText(share)} ${word} ${show(metric, was)}${share === 0 ? ' before' : ''}`.trim()}`;
+  const change = changeOf(metric, is, was);
+  if (change === null) return '';
+  const { by } = change;
+  const [arrow, word] = by > 0 ? ['▲', 'more than'] : by < 0 ? ['▼', 'less than'] : ['', 'as much as'];
+  const size = sizeText(metric, change, 'usd');
+  return ` ${`${arrow} ${size} ${word} ${show(metric, was)}${by === 0 ? ' before' : ''}`.trim()}`;
 }
 
 const isGrowingIn = (periods: NonNullable<ReturnType<typeof periodsIn>>, metric: MetricName) =>

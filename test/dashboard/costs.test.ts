@@ -175,7 +175,7 @@ it('edits a row without replacing those beside it, which an upload does', async 
   const filtered = await pageOf(await admin.get(`/costs?${PERIOD}&country=de`));
   expect(filtered.notices).toEqual([]);
   expect(filtered.texts('.left-out .info > div')).toEqual([
-    'Not included in the spend, because the costs do not say whether the filters apply to them: $3.00 (USD).',
+    'These costs do not state what the filters ask for, so what depends on spend is unknown here: costs by country, OS and network would fill it.',
   ]);
   const page = await pageOf(await upload('date,campaign,currency,amount\n2026-03-02,Spring,usd,20'));
   expect(page.notices).toEqual([

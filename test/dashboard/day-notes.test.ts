@@ -93,6 +93,9 @@ it('stand by the first hour of their day in a table by hour', async () => {
   const reader = await signedIn(worker, own.team, 'viewer');
   const day = new Date().toISOString().slice(0, 10);
   const at = (hour: string) => `${day}T${hour}:00:00+00:00`;
+  await addFigures(env.DB, own.application.id, 'rollup_daily', [
+    { day, creative_id: '', currency: 'usd', installs: 2 },
+  ]);
   await addFigures(env.DB, own.application.id, 'rollup_hours', [
     { day, hour: at('02'), creative_id: '', currency: 'usd', installs: 1 },
     { day, hour: at('05'), creative_id: '', currency: 'usd', installs: 1 },

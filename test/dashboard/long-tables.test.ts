@@ -32,9 +32,10 @@ beforeAll(async () => {
     ad_revenue: (index + 1) * 1_000_000_000,
   }));
   await addFigures(env.DB, application, 'rollup_ads', placements);
+  const ofPlacements = placements.reduce((sum, { ad_revenue }) => sum + ad_revenue, 0);
   await addFigures(env.DB, application, 'rollup_daily', [
     { ...day, creative_id: id, impressions: 3, ad_revenue: 3_000_000_000 },
-    { ...day, impressions: 5, ad_revenue: 5_000_000_000 },
+    { ...day, impressions: PLACEMENTS - 3, ad_revenue: ofPlacements - 3_000_000_000 },
   ]);
 });
 

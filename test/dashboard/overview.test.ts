@@ -80,7 +80,7 @@ it('names what changed revenue most, and leads to it', async () => {
   const movers = (await overview('period=7d')).card('What changed revenue most');
   expect(movers.texts('li')).toEqual([
     'Dragon creative +$30.00 0 → 0 installs',
-    'None country +$30.00 0 → 0 installs',
+    'Unknown country +$30.00 0 → 0 installs',
   ]);
   expect(movers.query('Dragon')).toEqual({ app: tenant.application.id, period: '7d', creative_id: creative });
 });
@@ -89,7 +89,7 @@ it('lists the top campaigns with their revenue in the earlier period', async () 
   expect((await overview('period=7d')).table('Campaigns with the highest revenue')).toEqual({
     headings: ['Campaign', 'Revenue', 'Spend', 'Installs', 'ROAS', 'Profit'],
     rows: [['Summer', '$90.00 ▲ 50.0% more than $60.00', '$5.00', '0', '0%', '$85.00']],
-    totals: [],
+    totals: ['All, with organic', '$90.00 ▲ 50.0% more than $60.00', '$5.00', '0', '0%', '$85.00'],
   });
 });
 

@@ -49,6 +49,7 @@ const read = async (path: string, query = '') => pageOf(await open(path, query))
 
 describe.each(['campaign', 'adset', 'creative'] as const)('spend on an unknown %s', (group) => {
   const known = { campaign: TOTAL - UNKNOWN.campaign, adset: 2 + UNKNOWN.creative, creative: 2 }[group];
+  const unplaced = TOTAL - known - UNKNOWN[group];
   const roas = `${Math.round((4 / known) * 1000) / 10}%`;
 
   it('has a row of the breakdown, with nothing but spend', async () => {
@@ -59,7 +60,9 @@ describe.each(['campaign', 'adset', 'creative'] as const)('spend on an unknown %
       ['Organic', '$8.00', '1', '1', '1', '$0.00', '–', '–'],
       [KNOWN[group], '$4.00', '1', '1', '1', `$${known}.00`, `$${known}.00`, roas],
       ['Cow', '$0.00', '0', '0', '0', `$${UNKNOWN[group]}.00`, '–', roas.includes('.') ? '0.0%' : '0%'],
+      ...(unplaced > 0 ? [['Unallocated', '$0.00', '0', '0', '–', `$${unplaced}.00`, '–', '–']] : []),
     ]);
+    expect(table.totals[1 + table.headings.slice(1).indexOf('Spend')]).toBe(`$${TOTAL}.00`);
     const csv = parse(await (await open('/breakdown', `by=${group}&format=csv`)).text());
     expect(csv.find((row) => row[group] === 'Cow')).toMatchObject({
       ...{

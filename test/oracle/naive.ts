@@ -140,7 +140,7 @@ export function performance(events: Sent[], all: Sent[], costs: Spend[], days: n
     payers,
     purchase_revenue: purchaseRevenue,
     revenue,
-    refunds: refunded.filter(({ refund, amount }) => isRefund(refund) && amount > 0n).length,
+    refunds: distinct(refunded.map(({ refund }) => refund).filter(isRefund)),
     refunded_revenue: money(
       refunded.map((own) => takenOn(own.refund, own)),
       rateOn,
@@ -228,10 +228,13 @@ function refundsIn(all: Sent[]): Taken[] {
     return steps.flatMap((refund, index) => {
       const [after, before] = [index + 1, index].map((end) => takenAfter(purchase, steps.slice(0, end)));
       const currencies = new Set([...(after?.keys() ?? []), ...(before?.keys() ?? [])]);
-      return [...currencies].flatMap((currency): Taken[] => {
+      const changed = [...currencies].flatMap((currency): Taken[] => {
         const amount = (after?.get(currency) ?? 0n) - (before?.get(currency) ?? 0n);
         return amount === 0n ? [] : [{ refund, purchase, amount, currency }];
       });
+      // A refund that finds nothing left is one, too.
+      const isIdle = isRefund(refund) && changed.length === 0;
+      return isIdle ? [{ refund, purchase, amount: 0n, currency: currencyOf(refund) }] : changed;
     });
   });
   refundsOfHistory.set(all, found);
@@ -359,30 +362,35 @@ export function lifetimeValue(
     distinct(cohort.filter((event) => isOver(event.acquired, on)).map((event) => event.device));
   const spentOn = (on: number) => costs?.filter((cost) => isOver(cost.day, on)) ?? [];
   const earned = earningsOf(cohort, all);
+  // Spend is compared with what attributed devices earned.
+  const paid = earningsOf(
+    cohort.filter(({ creative }) => creative !== null),
+    all,
+  );
   const sumOf = (amounts: Amount[]) => {
     const sum = exactSum(amounts, rateOn);
     return Number(sum[0]) / Number(sum[1]) / 1e9;
   };
   const eligible = devicesOn(day);
-  const revenueBy = (on: number) =>
+  const revenueBy = (on: number, from = earned) =>
     money(
-      earned.filter(({ of }) => isOver(of.acquired, on) && age(of) <= on).map(({ amount }) => amount),
+      from.filter(({ of }) => isOver(of.acquired, on) && age(of) <= on).map(({ amount }) => amount),
       rateOn,
     );
   const revenue = revenueBy(day);
   const lacking = lifetimeValueLacks(cohort, costs, day, today, rateOn);
   let [ltv, roas]: [number | null, number | null] = [0, 0];
   for (let on = 0; on <= day; on++) {
-    const sum = sumOf(
-      earned.filter(({ of }) => isOver(of.acquired, on) && age(of) === on).map(({ amount }) => amount),
-    );
-    const [ofDevices, ofSpend] = [per(sum, devicesOn(on)), per(sum, sumOf(spentOn(on)))];
+    const sumOn = (from: typeof earned) =>
+      sumOf(from.filter(({ of }) => isOver(of.acquired, on) && age(of) === on).map(({ amount }) => amount));
+    const ofDevices = per(sumOn(earned), devicesOn(on));
+    const ofSpend = per(sumOn(paid), sumOf(spentOn(on)));
     ltv = ltv === null || ofDevices === null ? null : ltv + ofDevices;
     roas = roas === null || ofSpend === null ? null : roas + ofSpend;
     // The same devices until then: the ratio of the rounded amounts, which later days add to.
     if (!days.includes(on) || devicesOn(on) === 0 || devicesOn(on) !== devicesOn(0)) continue;
     ltv = per(revenueBy(on), devicesOn(on));
-    if (spentOn(0).length === spentOn(on).length) roas = per(revenueBy(on), money(spentOn(on), rateOn));
+    if (spentOn(0).length === spentOn(on).length) roas = per(revenueBy(on, paid), money(spentOn(on), rateOn));
   }
   return {
     eligible,

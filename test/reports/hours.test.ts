@@ -92,11 +92,17 @@ it('adds up many creatives and currencies, each once', async () => {
     })),
   );
   await addFigures(env.DB, other.application.id, 'rollup_hours', rows);
+  await addFigures(
+    env.DB,
+    other.application.id,
+    'rollup_daily',
+    rows.map(({ hour: _, ...row }) => row),
+  );
   const read = async (query: string, metric: string) =>
     (await report(`from=2026-10-24&to=2026-10-25&${query}`, other)).data.map((row) => row[metric]);
   expect(await read('group_by=hour', 'purchases')).toEqual([1_050, 1_050, 1_050, 1_050]);
   expect(await read('group_by=hour', 'purchase_revenue')).toEqual([350, 350, 350, 350]);
-  expect(await read('group_by=day&until_hour=10', 'purchases')).toEqual([1_050]);
-  expect(await read('group_by=currency&until_hour=10', 'purchases')).toEqual([350, 350, 350]);
+  expect(await read('group_by=day&until_hour=10', 'purchases')).toEqual([2_100, 1_050]);
+  expect(await read('group_by=currency&until_hour=10', 'purchases')).toEqual([1_050, 1_050, 1_050]);
   expect(await read('group_by=hour&attribution=organic', 'purchases')).toEqual([]);
 });

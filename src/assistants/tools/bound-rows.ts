@@ -5,7 +5,7 @@ type ReportRow = Record<string, unknown>;
 type Rows = { data: readonly ReportRow[]; total_rows?: number | undefined };
 type ComparedRows = Rows & { before?: Rows | undefined };
 
-const isOther = ({ is_other }: ReportRow) => is_other === true;
+const isOther = ({ is_other, is_unallocated }: ReportRow) => is_other === true || is_unallocated === true;
 
 /** The first `count` rows, and the one that sums up the rest. */
 const firstOf = <Own extends Rows>(rows: Own, count: number): Own => {

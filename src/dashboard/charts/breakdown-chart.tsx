@@ -1,4 +1,5 @@
 import { isolate } from '#lib/input/isolate';
+import { isOfGroup } from '#reports';
 import { NamePath } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, figuresBefore } from '../tables/compared.tsx';
@@ -21,7 +22,7 @@ type BreakdownChartProps = {
 /** Bars of the largest groups, each with its earlier value. */
 const Bars = ({ view, groups, metric, compared }: BreakdownChartProps) => {
   const rows = sortRows(
-    compared.report.data.filter((row) => !row.is_other && typeof row[metric] === 'number'),
+    compared.report.data.filter((row) => isOfGroup(row) && typeof row[metric] === 'number'),
     `-${metric}`,
   ).slice(0, MAX_BARS);
   const before = figuresBefore(groups, compared.before, metric);

@@ -1,9 +1,9 @@
+import { basisOf, basisText, changeOf } from '#catalogue';
 import { Info } from '../shell/info.tsx';
 import { sizeOf } from '../shell/parts.tsx';
 import type { View } from '../shell/view.ts';
 import {
   type ComparedReport,
-  change,
   comparedTotal,
   isCompared,
   isGrowing,
@@ -51,13 +51,14 @@ const Spark = ({ name, view, unit, compared }: HeadlineMetric) => {
 const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isChosen: boolean }) => {
   const { name, view, compared } = shown;
   const { label, hint } = METRIC_DEFINITIONS[name];
+  const basis = basisText(name, basisOf(view.filters.attribution));
   const hasOwn = isCompared(compared, name);
   const { totals } = hasOwn ? compared.shown : compared.report;
   const value = showMetric(name, totals[name], view.currency);
   const { periods } = compared;
   const earlier = hasOwn && periods ? earlierOf(name, compared.before?.totals) : null;
   const growing = periods !== null && isGrowing(name, periods, view);
-  const by = earlier && !growing ? change(comparedTotal(compared, name), earlier.value) : null;
+  const by = earlier && !growing ? changeOf(name, comparedTotal(compared, name), earlier.value) : null;
   const isKnown = earlier !== null && earlier.value !== null;
   const note = hasOwn ? soFar(name, view, compared) : null;
   const over = periods && overText(name, periods, view);
@@ -65,7 +66,7 @@ const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isC
     <div class={isChosen ? 'figure chosen' : 'figure'}>
       <dt>
         <a href={href} data-keep-scroll {...(isChosen ? { 'aria-current': 'true' as const } : {})}>
-          {label}
+          <span {...(basis === '' ? {} : { 'data-unit': basis })}>{label}</span>
         </a>
       </dt>
       <dd>
@@ -74,7 +75,7 @@ const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isC
           <MetricMark name={name} row={totals} />
         </strong>
         {by !== null ? (
-          <Pill name={name} by={by} />
+          <Pill name={name} change={by} currency={view.currency} />
         ) : growing && isKnown ? (
           <span class="pill">still growing</span>
         ) : isKnown ? (

@@ -1,5 +1,6 @@
-import { findNewCreatives } from '#creatives';
+import { countNewCreatives } from '#creatives';
 import { database } from '#db';
+import { count as shownCount } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
 import { DAY_MS, dayIn, hourIn } from '#lib/time';
 import { findFirstSpendDay } from '#money';
@@ -8,7 +9,6 @@ import { type DayNotes, readNotes } from '../tables/day-notes.tsx';
 import type { AxisPlace } from '../tables/places.ts';
 import type { Marker } from './chart.tsx';
 
-const MAX_NEW = 100;
 /** The most characters of a name in a chart's note. */
 const MAX_NAME = 40;
 
@@ -57,23 +57,22 @@ export async function readMarkers(
     isWhole ? findFirstSpendDay(database(db), application.id) : null,
     readNotes(db, view),
     // A day in any time zone lies within a day and a half of the same day in UTC.
-    findNewCreatives(database(db), application.id, {
+    countNewCreatives(database(db), application.id, {
       since: Date.parse(from) - DAY_MS,
       until: Date.parse(to) + 2 * DAY_MS,
-      limit: MAX_NEW,
       within: filters,
     }),
   ]);
   const inView = (day: string) => day >= from && day <= to;
-  const names = new Map<number, string[]>();
-  for (const { name, createdAt } of made) {
+  const found = new Map<number, { name: string; count: number }>();
+  for (const { name, createdAt, count } of made) {
     const day = dayIn(application.timezone, createdAt);
     const index = indexIn(places, isByHour(places) ? hourIn(application.timezone, createdAt) : day);
-    if (inView(day)) names.set(index, [...(names.get(index) ?? []), name]);
+    if (inView(day)) found.set(index, { name, count: count + (found.get(index)?.count ?? 0) });
   }
-  const news = [...names].map(([index, all]) => ({
+  const news = [...found].map(([index, { name, count }]) => ({
     index,
-    text: all.length === 1 ? `new creative ${isolate(cutName(all[0] ?? ''))}` : `${all.length} new creatives`,
+    text: count === 1 ? `new creative ${isolate(cutName(name))}` : `${shownCount(count)} new creatives`,
   }));
   const spend = firstSpend === null ? [] : markerOf(places, view, firstSpend, 'first spend');
   const markers = [...noteMarkers(notes, places), ...spend, ...news]

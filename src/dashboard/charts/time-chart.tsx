@@ -1,4 +1,5 @@
 import type { PerformanceRow } from '#reports';
+import { isOfGroup } from '#reports';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, earlierPlaces } from '../tables/compared.tsx';
 import { groupName } from '../tables/groups.tsx';
@@ -13,7 +14,7 @@ const MAX_CURVES = 6;
 
 /** The groups with the largest totals of a metric, each with its rows. */
 function largest(rows: readonly PerformanceRow[], group: string, metric: MetricName) {
-  const named = rows.filter((row) => !row.is_other);
+  const named = rows.filter(isOfGroup);
   const byName = Map.groupBy(named, (row) => String(row[`${group}_id`] ?? row[group]));
   const sums = [...byName.values()].map((own) => ({
     rows: own,
@@ -28,7 +29,7 @@ function largest(rows: readonly PerformanceRow[], group: string, metric: MetricN
  * report has all rows.
  */
 function firstShown({ data, total_rows }: ComparedReport['report'], unit: AxisUnit): string | null {
-  const rows = data.filter((row) => !row.is_other);
+  const rows = data.filter(isOfGroup);
   return rows.length < total_rows ? String(rows[0]?.[unit] ?? '') : null;
 }
 

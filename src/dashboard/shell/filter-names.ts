@@ -8,7 +8,7 @@ export const FILTER_LABELS: Readonly<Record<FilterName, string>> = {
   adset_id: 'Ad set',
   creative_id: 'Creative',
   ...ofDimensions(SEGMENT_DIMENSIONS, (name) => SEGMENT[name].label),
-  attribution: 'Paid or organic',
+  attribution: 'Devices',
 };
 
 /** The filters whose values have a name besides their id. */
@@ -20,7 +20,7 @@ export const NAMED_KINDS: Readonly<Partial<Record<FilterName, InventoryLevel>>> 
 
 /** The label of a filter's value, if it is known without a lookup. */
 export function valueLabel(name: FilterName, value: string): string {
-  if (name === 'attribution') return value === 'paid' ? 'Paid' : 'Organic';
+  if (name === 'attribution') return { paid: 'Paid', organic: 'Organic' }[value] ?? 'All, blended';
   return isSegmentDimension(name) ? valueName(name, value) : value;
 }
 

@@ -1,5 +1,5 @@
 import type { PropsWithChildren } from 'hono/jsx';
-import { ATTRIBUTIONS } from '#catalogue';
+import { ATTRIBUTION_CHOICES, type AttributionChoice } from '#catalogue';
 import { CURRENCIES } from '#lib/currencies';
 import { count } from '#lib/format';
 import { isolate } from '#lib/input/isolate';
@@ -10,13 +10,11 @@ import { cutMiddle, HiddenFields } from './parts.tsx';
 import { COMPARISONS, isUncompared, PERIODS } from './period.ts';
 import {
   FILTER_NAMES,
-  type FilterName,
   type Here,
   NO_FILTERS,
   type View,
   viewParameters,
   viewQuery,
-  withFilter,
   withoutFilter,
 } from './view.ts';
 
@@ -141,33 +139,42 @@ export const Freshness = ({ view, here }: { view: View; here: string }) => {
   );
 };
 
+const BASES: Record<AttributionChoice, { label: string; title: string }> = {
+  paid: { label: 'Paid', title: 'Devices that an ad brought' },
+  organic: { label: 'Organic', title: 'Devices that no ad brought' },
+  all: { label: 'All', title: 'All devices, and what all of them earned against spend' },
+};
+
+/** Whose figures a page shows. Unless one is chosen, those of all devices, with paid ones against spend. */
+const BasisSwitch = ({ view, path, carry }: Here) => (
+  <span class="seg basis">
+    {ATTRIBUTION_CHOICES.map((value) => (
+      <a
+        href={path + viewQuery(view, { ...carry, attribution: value })}
+        title={BASES[value].title}
+        {...((view.filters.attribution ?? 'all') === value ? { 'aria-current': 'true' as const } : {})}
+      >
+        {BASES[value].label}
+      </a>
+    ))}
+  </span>
+);
+
 /** A menu of filters. Each entry leads to the list of its values, which a script shows in place. */
 const AddFilter = ({ view, path, carry }: Here) => {
   const here = path + viewQuery(view, carry);
-  const isSet = (name: FilterName) => view.filters[name] !== undefined;
   return (
     <details class="add-filter" data-filter-menu>
       <summary>Add filter</summary>
       <ul>
-        {FILTER_NAMES.map((name) =>
-          name === 'attribution' ? (
-            !isSet(name) &&
-            ATTRIBUTIONS.map((value) => (
-              <li>
-                <a href={path + viewQuery(view, { ...carry, ...withFilter(view, name, value) })}>
-                  {value === 'paid' ? 'Paid only' : 'Organic only'}
-                </a>
-              </li>
-            ))
-          ) : (
-            <li>
-              <a
-                href={`/filters${viewQuery(view, { kind: name, back: here })}`}
-                data-filter-values
-              >{`${FILTER_LABELS[name]}…`}</a>
-            </li>
-          ),
-        )}
+        {FILTER_NAMES.filter((name) => name !== 'attribution').map((name) => (
+          <li>
+            <a
+              href={`/filters${viewQuery(view, { kind: name, back: here })}`}
+              data-filter-values
+            >{`${FILTER_LABELS[name]}…`}</a>
+          </li>
+        ))}
       </ul>
     </details>
   );
@@ -245,6 +252,7 @@ export const Filters = ({
               Apply
             </button>
           </form>
+          {shown.includes('filters') && <BasisSwitch {...here} />}
           {shown.includes('filters') && <AddFilter {...here} />}
         </div>
       </details>

@@ -9,6 +9,7 @@ import { count } from '#lib/format';
 import {
   answerCsv as answerTable,
   findFirstDay,
+  isOfGroup,
   REPORTS,
   type Report,
   type ReportName,
@@ -128,7 +129,8 @@ export function answerCsv(
   columns: readonly string[],
   view: View,
 ): Promise<Response> {
-  return answerTable(c as unknown as AppContext, report, columns, view);
+  const { attribution } = view.filters;
+  return answerTable(c as unknown as AppContext, report, columns, { ...view, attribution });
 }
 
 /** A whole report of the team API as a CSV file. */
@@ -210,11 +212,11 @@ export const RowCount = ({
   total,
   q = '',
 }: {
-  rows: readonly { is_other?: unknown }[];
+  rows: readonly { is_other?: unknown; is_unallocated?: unknown }[];
   total: number;
   q?: string;
 }) => {
-  const shown = rows.filter((row) => !row.is_other).length;
+  const shown = rows.filter(isOfGroup).length;
   const found = q === '' ? '' : ` that ${total === 1 ? 'contains' : 'contain'} “${q}”`;
   if (shown >= total) return q === '' ? null : <p class="hint">{`${rowsText(total)}${found}.`}</p>;
   return (

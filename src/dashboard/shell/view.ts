@@ -4,7 +4,7 @@ import { database } from '#db';
 import { AppError, readAs } from '#http';
 import { CURRENCIES } from '#lib/currencies';
 import { dayIn, isDay } from '#lib/time';
-import { filtersOf, findFirstDay, ReportFilters } from '#reports';
+import { askedFilters, findFirstDay, ReportFilters } from '#reports';
 import { type ApplicationRow, listApplications } from '#teams';
 import type { DashboardContext } from './page-record.ts';
 import {
@@ -185,7 +185,7 @@ function readFilters(c: DashboardContext, applicationId: string): ReportFilters 
     const values = [...new Set(c.req.queries(name)?.filter((value) => value.trim() !== ''))];
     return [name, name === 'attribution' ? values[0] : values.length > 0 ? values : undefined] as const;
   });
-  return filtersOf(readAs(ReportFilters, Object.fromEntries(sent)));
+  return askedFilters(readAs(ReportFilters, Object.fromEntries(sent)));
 }
 
 /** A link's changes to a view. An empty value or list removes the parameter. */

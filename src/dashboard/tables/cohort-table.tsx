@@ -20,6 +20,8 @@ type CohortTableProps<Row extends CohortRow> = Here & {
   rows: readonly Row[];
   days: readonly number[];
   cell: (row: Row, day: number) => Cell;
+  /** All devices of the period, as one cohort. */
+  totals?: Row;
   /** The cohorts to compare with. A group's is below its row; without groups, all devices of the earlier period are in a last row. */
   before?: readonly Row[];
   /** Columns between the devices and the days. */
@@ -112,10 +114,22 @@ export function CohortTable<Row extends CohortRow>(props: CohortTableProps<Row>)
       caption={caption}
       rows={asked.group === '' && rows.length > 0 ? [...rows, ...before] : withEarlier}
       columns={columns}
+      {...(props.totals ? { totals: totalsOf(props, props.totals, columns) } : {})}
       empty="No devices were acquired in this period."
       kind="heat-map"
     />
   );
+}
+
+/** The cells of the total row: those of a cohort of all devices. */
+function totalsOf<Row extends CohortRow>(
+  { days, more = [] }: CohortTableProps<Row>,
+  totals: Row,
+  columns: readonly Column<Row>[],
+): Child[] {
+  const figures = 1 + more.length + days.length;
+  const names = columns.length - figures;
+  return columns.map((column, at) => (at === 0 ? 'Total' : at < names ? '' : column.cell(totals)));
 }
 
 const Before = ({ row, view }: { row: CohortRow; view: View }) => (

@@ -1,9 +1,15 @@
-import { HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
+import { type Change, changeOf, HOURS_KEPT_DAYS, OF_ACQUIRED } from '#catalogue';
 import { sharedReads } from '#db';
 import { readAs } from '#http';
 import { count, percent } from '#lib/format';
 import { addDays, daysBetween } from '#lib/time';
-import { PerformanceQuery, type PerformanceReport, type PerformanceRow, reportPerformance } from '#reports';
+import {
+  isOfGroup,
+  PerformanceQuery,
+  type PerformanceReport,
+  type PerformanceRow,
+  reportPerformance,
+} from '#reports';
 import { dateText, shortDays } from '../shell/dates.ts';
 import { type Compared, comparedDays } from '../shell/period.ts';
 import { viewAsked } from '../shell/report.tsx';
@@ -124,11 +130,6 @@ export const isCompared = ({ periods }: Pick<ComparedReport, 'periods'>, name: M
 export const comparedTotal = (compared: ComparedReport, name: MetricName): number | null =>
   numberOf(compared.shown.totals[name]);
 
-/** The relative change between two values; null if it is undefined, as it is from a loss to a profit. */
-export function change(now: number | null, before: number | null): number | null {
-  return now === null || before === null || before <= 0 ? null : now / before - 1;
-}
-
 /**
  * The last of the compared days of whose devices day N is over, for a metric by day N that has younger devices, too; null for any other metric
  * and if it has none.
@@ -162,19 +163,38 @@ const MULTIPLE = 10;
 /** From here on, a change has no decimals; below it has one, so that the changes of a column are as long. */
 const LARGE_CHANGE = 1;
 
-/** The size of a change, without its direction. */
-export const shareText = (by: number): string =>
+/** The size of a share, without its direction. */
+const shareText = (by: number): string =>
   by >= MULTIPLE
     ? `${count(Math.round(by + 1))}×`
     : percent(Math.abs(by), by === 0 || Math.abs(by) >= LARGE_CHANGE ? 0 : 1);
 
+const POINTS = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+/** The size of a change, without its direction: `3.1 pt`, `12%`, `$1.45`. */
+export function sizeText(name: MetricName, change: Change, currency: string): string {
+  if (change.in === 'points') return `${POINTS.format(Math.abs(change.by) * 100)} pt`;
+  return change.in === 'share' ? shareText(change.by) : showMetric(name, Math.abs(change.by), currency);
+}
+
 /** A change as a small pill; with what it was before, for a cell that shows nothing else of it. */
-export const Pill = ({ name, by, before }: { name: MetricName; by: number; before?: string }) => {
+export const Pill = ({
+  name,
+  change,
+  currency,
+  before,
+}: {
+  name: MetricName;
+  change: Change;
+  currency: string;
+  before?: string;
+}) => {
+  const { by } = change;
   const tone = toneOf(name, by);
   const than = before === undefined ? '' : by === 0 ? ` as ${before} before` : ` than ${before}`;
   return (
     <span class={tone === 'muted' ? 'pill' : `pill ${tone}`}>
-      {by > 0 ? '▲' : by < 0 ? '▼' : ''} {shareText(by)}
+      {by > 0 ? '▲' : by < 0 ? '▼' : ''} {sizeText(name, change, currency)}
       <span class="visually-hidden">{(by > 0 ? ' more' : by < 0 ? ' less' : ' as much') + than}</span>
     </span>
   );
@@ -193,18 +213,12 @@ export const ChangePill = ({
   currency: string;
 }) => {
   // The room of a pill, so that the figures of a column stay below each other.
-  if (was === null || typeof now !== 'number' || (was === 0 && now === 0)) return <span class="changed" />;
+  const change = changeOf(name, typeof now === 'number' ? now : null, was);
+  if (change === null || was === null) return <span class="changed" />;
   const before = showMetric(name, was, currency);
-  const by = change(now, was);
   return (
     <span class="changed" title={`${before} before`}>
-      {by === null ? (
-        <span class="pill">
-          new<span class="visually-hidden">{`, ${before} before`}</span>
-        </span>
-      ) : (
-        <Pill name={name} by={by} before={before} />
-      )}
+      <Pill name={name} change={change} currency={currency} before={before} />
       <Mark amounts={lacks} />
     </span>
   );
@@ -278,7 +292,7 @@ export function figuresBefore(
   before: PerformanceReport | null,
   name: MetricName,
 ): (row: PerformanceRow) => Earlier {
-  const rows = before?.data.filter((row) => !row.is_other) ?? [];
+  const rows = before?.data.filter(isOfGroup) ?? [];
   const known = new Map(rows.map((row) => [keyOf(groups, row), row]));
   const isCut = before === null || before.data.some((row) => row.is_other);
   return (row) => {

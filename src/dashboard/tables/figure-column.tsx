@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { NOTHING } from '#lib/format';
 import { ChangePill } from './compared.tsx';
 import { heatOf } from './heat.ts';
@@ -9,6 +10,7 @@ import {
   metricColumn,
   nothingOf,
   placesOf,
+  type Shown,
 } from './metrics.ts';
 import type { Column } from './table.tsx';
 
@@ -24,17 +26,18 @@ const MIN_HEAT_ROWS = 3;
 export function figureColumn<Row>(
   name: MetricName,
   rows: readonly Row[],
-  currency: string,
+  view: Shown,
   figuresOf: (row: Row) => RowFigures | undefined,
   earlierOf?: (row: Row) => Earlier,
 ): Column<Row> {
+  const { currency } = view;
   const values = rows.map((row) => figuresOf(row)?.[name]);
   const places = placesOf(name, values, currency);
   const numbers = values.filter((value) => typeof value === 'number');
   const hasHeat = METRIC_DEFINITIONS[name].unit === 'percent' && numbers.length >= MIN_HEAT_ROWS;
   const shadeOf = hasHeat ? heatOf(numbers) : () => '';
   return {
-    ...metricColumn(name, currency),
+    ...metricColumn(name, view),
     ...(isProfit(name)
       ? {
           classOf: (row: Row) => {
@@ -68,3 +71,27 @@ export function figureColumn<Row>(
     },
   };
 }
+
+/** The cells of a table's total row below metrics' columns, with the decimals of these. `groups` are the columns before them. */
+export const totalCells = (
+  groups: number,
+  names: readonly MetricName[],
+  rows: readonly RowFigures[],
+  totals: RowFigures,
+  currency: string,
+  compared?: { name: MetricName; earlier: Earlier },
+): Child[] => [
+  'Total',
+  ...new Array<Child>(Math.max(0, groups - 1)).fill(''),
+  ...names.map((name) => {
+    const values = rows.map((row) => row[name]);
+    return (
+      <>
+        <MetricCell name={name} row={totals} currency={currency} places={placesOf(name, values, currency)} />
+        {name === compared?.name && (
+          <ChangePill name={name} now={totals[name]} earlier={compared.earlier} currency={currency} />
+        )}
+      </>
+    );
+  }),
+];

@@ -2,7 +2,7 @@ import { type DimensionName, ofDimensions, SEGMENT, SEGMENT_DIMENSIONS, valueNam
 import { endOfMonth } from '#lib/calendar';
 import { isolate } from '#lib/input/isolate';
 import { addDays, type DayRange } from '#lib/time';
-import { DEVICE_GROUPS, REPORT_DIMENSIONS } from '#reports';
+import { DEVICE_GROUPS, isOfGroup, REPORT_DIMENSIONS } from '#reports';
 import { mondayOfWeek, placeText } from '../shell/dates.ts';
 import { cutMiddle } from '../shell/parts.tsx';
 import {
@@ -69,6 +69,7 @@ export type GroupRow = Record<string, CellValue | object>;
 export function groupName(name: string, row: GroupRow, today = ''): string {
   const value = row[name];
   if (row.is_other) return 'Everything else';
+  if (row.is_unallocated) return 'Unallocated';
   if (isTimeGroup(name)) return placeText(name, String(value), today);
   return valueName(name as DimensionName, String(value ?? ''));
 }
@@ -88,7 +89,7 @@ export function daysOfRow(name: string, value: CellValue | object): DayRange | n
 function narrowedTo(view: View, name: string, row: GroupRow): ViewChanges | null {
   const filter = FILTER_OF[name];
   const value = row[name];
-  if (row.is_other) return null;
+  if (!isOfGroup(row)) return null;
   const days = daysOfRow(name, value);
   if (days) {
     // Not beyond the view, because the row covers only the view's days.
@@ -105,13 +106,19 @@ function narrowedTo(view: View, name: string, row: GroupRow): ViewChanges | null
   return value === null || value === undefined ? withFilter(view, 'attribution', 'organic') : null;
 }
 
+const titleOf = (row: GroupRow, text: string) =>
+  row.is_unallocated ? 'What belongs to none of these rows: with it, they add up to the total' : text;
+
 /** The name of a row's group, as a link that narrows the page to it. */
 export const GroupCell = ({ view, path, carry = {}, name, row }: Here & { name: string; row: GroupRow }) => {
   const text = groupName(name, row, view.today);
   const changes = narrowedTo(view, name, row);
   if (!changes) {
     return (
-      <span class={row.is_other ? 'group muted' : 'group'} title={text}>
+      <span
+        class={isOfGroup(row) ? 'group' : `group muted${row.is_unallocated ? ' apart' : ''}`}
+        title={titleOf(row, text)}
+      >
         <bdi>{cutMiddle(text)}</bdi>
       </span>
     );

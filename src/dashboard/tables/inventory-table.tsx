@@ -202,13 +202,7 @@ export function columnsOf(
     ...metrics.map((name): Column<InventoryRow> => {
       const isChanged = isCompared && name === metric;
       return {
-        ...figureColumn(
-          name,
-          rows,
-          view.currency,
-          ({ figures }) => figures,
-          isChanged ? earlierOf : undefined,
-        ),
+        ...figureColumn(name, rows, view, ({ figures }) => figures, isChanged ? earlierOf : undefined),
         ...heading(name, firstOrder(name)),
         ...(isChanged ? { also: { label: 'change', href, ...byChange } } : {}),
       };

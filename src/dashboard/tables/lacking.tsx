@@ -1,4 +1,4 @@
-import { isCohortMetric, OF_ACQUIRED } from '#catalogue';
+import { DIMENSIONS, type DimensionName, isCohortMetric, OF_ACQUIRED, OF_COSTS } from '#catalogue';
 import { money } from '#lib/format';
 import { LACKING } from '#reports';
 import { type CellValue, METRIC_DEFINITIONS, type MetricName, numberOf, showMetric } from './metrics.ts';
@@ -50,7 +50,28 @@ export const Mark = ({ amounts }: { amounts: UnratedAmounts }) =>
 
 type MetricOfRow = { name: MetricName; row: Readonly<Record<string, CellValue | object>> };
 
-export const MetricMark = ({ name, row }: MetricOfRow) => <Mark amounts={lackedBy(name, row)} />;
+/** Why a metric of a row is unknown, or known in part: costs that do not state everything. Empty if it is known. */
+function unstatedText(name: MetricName, row: MetricOfRow['row']): string {
+  const { unstated } = row;
+  if (!Array.isArray(unstated) || !OF_COSTS.includes(name)) return '';
+  const words = new Intl.ListFormat('en-GB').format(
+    unstated.map((one) => DIMENSIONS[one as DimensionName].label.toLowerCase()),
+  );
+  const why = `some costs do not state the ${words}`;
+  return row[name] === null ? `Unknown: ${why}` : `At least: ${why}`;
+}
+
+/** Marks a metric of a row or of the totals that is not known, or not in full. */
+export const MetricMark = ({ name, row }: MetricOfRow) => {
+  const unstated = unstatedText(name, row);
+  return unstated === '' ? (
+    <Mark amounts={lackedBy(name, row)} />
+  ) : (
+    <abbr class="lacking" title={unstated}>
+      ?
+    </abbr>
+  );
+};
 
 /** A metric of a row, marked if it lacks amounts. `places` are the decimals of its column. */
 export const MetricCell = ({

@@ -18,11 +18,11 @@ export const LeftOut = ({ report: { unconverted = [], unallocated_spend = [] } }
     )}
     {unallocated_spend.length > 0 && (
       <div class="muted left-out">
-        {`Spend without ${amountsText(unallocated_spend)}`}
-        <Info about="the spend">
+        {`Unallocated spend: ${amountsText(unallocated_spend)}`}
+        <Info about="the unallocated spend">
           <p>
-            Not included in the spend, because the costs do not say whether the filters apply to them:{' '}
-            {amountsText(unallocated_spend)}.
+            These costs do not state what the filters ask for, so what depends on spend is unknown here: costs
+            by country, OS and network would fill it.
           </p>
         </Info>
       </div>

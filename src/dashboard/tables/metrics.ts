@@ -1,5 +1,8 @@
 import {
   ALL_METRICS,
+  type AttributionChoice,
+  basisOf,
+  basisText,
   METRICS as DEFINITIONS,
   type Metric,
   type MetricDefinition,
@@ -50,13 +53,22 @@ export const headingsOf =
 export const nothingOf = (name: MetricName): 0 | null =>
   METRIC_DEFINITIONS[name].kind === 'ratio' ? null : 0;
 
-/** The head of a metric's column. Money names its currency, because a symbol may belong to several. */
-export const metricColumn = (name: MetricName, currency: string) => ({
-  label: METRIC_DEFINITIONS[name].label,
-  hint: METRIC_DEFINITIONS[name].hint,
-  numeric: true as const,
-  ...(METRIC_DEFINITIONS[name].unit === 'money' ? { unit: currency.toUpperCase() } : {}),
-});
+/**
+ * The head of a metric's column. Money names its currency, because a symbol may belong to several, and what involves spend whose revenue that is
+ * compared with.
+ */
+export function metricColumn(name: MetricName, { currency, filters = {} }: Shown) {
+  const { label, hint, unit } = METRIC_DEFINITIONS[name];
+  const basis = basisText(name, basisOf(filters.attribution));
+  const words = [unit === 'money' ? currency.toUpperCase() : '', basis].filter((word) => word !== '');
+  return {
+    ...{ label, hint, numeric: true as const },
+    ...(words.length > 0 ? { unit: words.join(', ') } : {}),
+  };
+}
+
+/** What of a view the head of a column says. */
+export type Shown = { currency: string; filters?: { attribution?: AttributionChoice | undefined } };
 
 /** A value of a row of a report. */
 export type CellValue = string | number | boolean | null | undefined;
@@ -79,20 +91,23 @@ export const showMetric = (name: MetricName, value: CellValue, currency: string,
 export const placesOf = (name: MetricName, values: readonly unknown[], currency: string): number =>
   formatOf(name, currency).places(values.filter((value) => typeof value === 'number'));
 
+const placeOf = (row: Record<string, unknown>): number => (row.is_unallocated ? 2 : row.is_other ? 1 : 0);
+
 /**
  * Sorts rows by a column, with `-` before its name for largest first. Missing values come last either way, followed by the row that sums up the
- * rest.
+ * rest, and what belongs to none.
  */
 export function sortRows<Row extends Record<string, unknown>>(rows: readonly Row[], sort: string): Row[] {
   const descending = sort.startsWith('-');
   const column = descending ? sort.slice(1) : sort;
   const isNothing = (value: unknown) => value === null || value === undefined;
   return [...rows].sort((left, right) => {
-    if (left.is_other || right.is_other) return Number(left.is_other ?? 0) - Number(right.is_other ?? 0);
+    const order = placeOf(left) - placeOf(right);
+    if (order !== 0) return order;
     const [a, b] = [left[column], right[column]];
     if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
-    const order =
+    const byValue =
       typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en');
-    return descending ? -order : order;
+    return descending ? -byValue : byValue;
   });
 }

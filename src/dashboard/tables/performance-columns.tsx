@@ -1,11 +1,30 @@
 import type { Child } from 'hono/jsx';
 import type { PerformanceRow } from '#reports';
-import { type Here, viewQuery } from '../shell/view.ts';
-import { figureColumn } from './figure-column.tsx';
+import { type Here, type View, viewQuery } from '../shell/view.ts';
+import type { ComparedReport } from './compared.tsx';
+import { figureColumn, totalCells } from './figure-column.tsx';
 import { groupLabel } from './groups.tsx';
+import { earlierOf } from './lacking.tsx';
 import { firstOrder, headingsOf, type MetricName } from './metrics.ts';
 import { areCompared, earlierIn } from './row-changes.ts';
 import type { Column } from './table.tsx';
+
+/** Those of the metrics that a table has: some row knows them. */
+const shownOf = (rows: readonly PerformanceRow[], metrics: readonly MetricName[]) =>
+  metrics.filter((name) => rows.some((row) => row[name] !== null && row[name] !== undefined));
+
+/** The total row below `performanceColumns`. */
+export const performanceTotals = (
+  rows: readonly PerformanceRow[],
+  groups: readonly string[],
+  { view, metrics, compared }: { view: View; metrics: readonly MetricName[]; compared?: MetricName },
+  { report, shown, before }: ComparedReport,
+): Child[] => {
+  // Over time, the rows may be of more days than are compared.
+  const isSame = report === shown && before !== null && compared !== undefined && areCompared(rows, compared);
+  const change = isSame ? { name: compared, earlier: earlierOf(compared, before.totals) } : undefined;
+  return totalCells(groups.length, shownOf(rows, metrics), rows, report.totals, view.currency, change);
+};
 
 /** The columns of a performance table: its groupings, then the metrics that they support. Every heading sorts. */
 export function performanceColumns(
@@ -22,11 +41,9 @@ export function performanceColumns(
 ): Column<PerformanceRow>[] {
   const { view, path, carry } = shown;
   const heading = headingsOf(shown.sort, (sort) => path + viewQuery(view, { ...carry, sort }));
-  const given = shown.metrics.filter((name) =>
-    rows.some((row) => row[name] !== null && row[name] !== undefined),
-  );
+  const given = shownOf(rows, shown.metrics);
   const changed = shown.compared && areCompared(rows, shown.compared) ? shown.compared : null;
-  const earlierOf = changed ? (row: PerformanceRow) => earlierIn(row, changed) : undefined;
+  const earlierOfRow = changed ? (row: PerformanceRow) => earlierIn(row, changed) : undefined;
   const { sortHref: href, ...byChange } = heading('change', '-change');
   const order = { href, ...byChange };
   return [
@@ -37,7 +54,7 @@ export function performanceColumns(
     })),
     ...given.map(
       (name): Column<PerformanceRow> => ({
-        ...figureColumn(name, rows, view.currency, (row) => row, changed === name ? earlierOf : undefined),
+        ...figureColumn(name, rows, view, (row) => row, changed === name ? earlierOfRow : undefined),
         ...heading(name, firstOrder(name)),
         ...(changed === name ? { also: { label: 'change', ...order } } : {}),
       }),

@@ -1,5 +1,6 @@
 import { addDays, daysBetween, hourIn } from '#lib/time';
 import type { PerformanceReport, PerformanceRow } from '#reports';
+import { isOfGroup } from '#reports';
 import type { View } from '../shell/view.ts';
 import { type ComparedReport, figuresBefore } from './compared.tsx';
 import { isTimeGroup } from './groups.tsx';
@@ -43,8 +44,8 @@ export function withBefore(
     return isOver ? was : null;
   };
   return report.data.map((row) => {
-    const place = unit && !row.is_other ? placeBefore(String(row[unit])) : '';
-    if (row.is_other || place === null) return rowWithChange(row, metric, UNKNOWN, null);
+    const place = unit && isOfGroup(row) ? placeBefore(String(row[unit])) : '';
+    if (!isOfGroup(row) || place === null) return rowWithChange(row, metric, UNKNOWN, null);
     const was = figureBefore(unit ? { ...row, [unit]: place } : row);
     return rowWithChange(row, metric, was, numberOf(row[metric]));
   });

@@ -4,7 +4,7 @@ import { Card } from '../shell/parts.tsx';
 import type { Here } from '../shell/view.ts';
 import type { ComparedReport } from './compared.tsx';
 import { type DayNotes, NotesOf } from './day-notes.tsx';
-import { figureColumn } from './figure-column.tsx';
+import { figureColumn, totalCells } from './figure-column.tsx';
 import { GroupCell, groupLabel } from './groups.tsx';
 import type { MetricName } from './metrics.ts';
 import type { AxisUnit } from './places.ts';
@@ -18,7 +18,7 @@ export const TimeTable = ({
   unit,
   names,
   compared: {
-    report: { data: rows },
+    report: { data: rows, totals },
   },
   notes,
   aside,
@@ -47,8 +47,9 @@ export const TimeTable = ({
               </>
             ),
           },
-          ...names.map((name) => figureColumn(name, rows, view.currency, (row: PerformanceRow) => row)),
+          ...names.map((name) => figureColumn(name, rows, view, (row: PerformanceRow) => row)),
         ]}
+        totals={totalCells(1, names, rows, totals, view.currency)}
       />
     </details>
   </Card>

@@ -23,11 +23,11 @@ export function boundsWithin(
   return bounds;
 }
 
-/** The rows of a report by cohort: earliest cohort first, in each part the largest first, and last what was cut off. */
+/** The rows of a report by cohort: earliest cohort first, in each part the largest first, and last what was cut off, which has no `values`. */
 export function rowsOf(
   { ranked, activity, restDays }: ReadCohorts,
   asked: CohortQuestion,
-): { key: CohortKey; row: number }[] {
+): { key: CohortKey; values: readonly (string | null)[] | null; row: number }[] {
   const { cohort, group_by: group = 'creative', from, to } = asked;
   const bounds = boundsWithin(cohort, asked);
   const shown = ranked.map((values, index) => ({
@@ -35,6 +35,7 @@ export function rowsOf(
       ...(bounds.get(PART_OF[cohort](values[0] ?? '')) ?? { cohort_from: from, cohort_to: to }),
       ...REPORT_DIMENSIONS[group].show(asked.group_by ? (values.at(-1) ?? null) : null),
     },
+    values,
     row: index + 1,
   }));
   shown.sort(({ key: left }, { key: right }) => {
@@ -44,9 +45,19 @@ export function rowsOf(
   // Cohorts without devices are part of it, too: alone, they are no row.
   if (restDays === null || (activity.sizes[REST_ROW] ?? 0) <= 0) return shown;
   const rest = { cohort_from: restDays.first, cohort_to: restDays.last, ...otherColumns(group) };
-  return [...shown, { key: rest, row: REST_ROW }];
+  return [...shown, { key: rest, values: null, row: REST_ROW }];
 }
 
 /** A table within a row, by day number. */
 export const tableOf = <Day>(days: readonly number[], dayOf: (number: number) => Day): Record<string, Day> =>
   Object.fromEntries(days.map((number) => [String(number), dayOf(number)]));
+
+/** All devices of a period together, for the totals of a report. */
+export const ONE_COHORT = { cohort: 'all', group_by: undefined } as const;
+export const isOneCohort = ({ cohort, group_by }: Pick<CohortQuestion, 'cohort' | 'group_by'>): boolean =>
+  cohort === 'all' && group_by === undefined;
+
+/** What a row has besides its name. */
+export function withoutKey<Row extends { key: CohortKey }>({ key: _, ...figures }: Row): Omit<Row, 'key'> {
+  return figures;
+}

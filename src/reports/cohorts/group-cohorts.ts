@@ -1,5 +1,6 @@
-import { type CohortFigure, type CohortFigures, per } from '#catalogue';
+import { type Basis, type CohortFigure, type CohortFigures, per } from '#catalogue';
 import { database } from '#db';
+import { fromNanos } from '#lib/money';
 import type { CubeStores } from '#rollup';
 import { type DimensionName, isNamed, knowsSpendIn } from '../dimensions.ts';
 import { hasCosts } from '../engine/cost-scan.ts';
@@ -21,6 +22,7 @@ type GroupCohortsRequest = {
   to: string;
   reporting: string;
   filters: ReportFilters;
+  basis: Basis;
   /** The application's. Day N of a cohort counts once it is over. */
   today: string;
   /** The figures, each by day numbers since the acquisition. */
@@ -30,20 +32,30 @@ type GroupCohortsRequest = {
 /** The number of the group with the first row. */
 const FIRST_GROUP = NO_GROUP + 1;
 
-/** The figures of revenue. All devices come first: their amounts have those of the attributed ones among them. */
+/** The figures of revenue. All devices come first: their amounts have those of the attributed ones among them, which are set against spend. */
 const REVENUE_FIGURES = [
   { figure: 'ltv', curve: 'ltv', of: 'all', isNet: false, needsSpend: false },
   { figure: 'ltv_net', curve: 'ltv', of: 'all', isNet: true, needsSpend: false },
   { figure: 'roas', curve: 'roas', of: 'attributed', isNet: false, needsSpend: true },
   { figure: 'roas_net', curve: 'roas', of: 'attributed', isNet: true, needsSpend: true },
+  { figure: 'profit', curve: null, of: 'attributed', isNet: false, needsSpend: true },
+  { figure: 'profit_net', curve: null, of: 'attributed', isNet: true, needsSpend: true },
 ] as const;
 const NO_FIGURES: Record<CohortFigure, null> = {
-  ...{ retention: null, ltv: null, ltv_net: null, roas: null, roas_net: null },
+  ...{
+    retention: null,
+    ltv: null,
+    ltv_net: null,
+    roas: null,
+    roas_net: null,
+    profit: null,
+    profit_net: null,
+  },
 };
 
 /**
  * Reads the cohorts of a report's groups, which are given by their keys; `REST` stands for all others together. Spend is null for groupings and
- * filters by which it is unknown, and so is ROAS, which counts attributed devices only.
+ * filters by which it is unknown, and so is ROAS, which counts attributed devices only unless it is blended.
  */
 export async function readGroupCohorts(
   stores: CubeStores,
@@ -68,8 +80,9 @@ export async function readGroupCohorts(
   const wants = (figure: CohortFigure) => days.some((own) => own.figure === figure);
   const targets = REVENUE_FIGURES.filter(
     ({ figure, needsSpend }) => wants(figure) && (knowsSpend || !needsSpend),
-  ).map(({ isNet, ...target }) => ({
+  ).map(({ isNet, of, ...target }) => ({
     ...target,
+    of: asked.basis === 'blended' ? ('all' as const) : of,
     ...{ to: new CohortRevenue(count, numbers, rates), net: isNet ? application : null },
   }));
   const revenue = new RevenueReader(places, rates, targets);
@@ -83,14 +96,19 @@ export async function readGroupCohorts(
     const row = rows.get(key) ?? REST_ROW;
     const eligible = activity.eligibleByAge(row);
     const curves = targets.map(
-      ({ figure, curve, to }) => [figure, to.curvesOf(row, eligible, true)[curve]] as const,
+      ({ figure, curve, to }) => [figure, curve && to.curvesOf(row, eligible, true)[curve], to] as const,
     );
-    const figures = numbers.map((day) => {
+    const figures = numbers.map((day, index) => {
       const { eligible: over, active } = activity.of(row, day);
       const own = {
         ...NO_FIGURES,
         retention: per(active, over),
-        ...Object.fromEntries(curves.map(([figure, curve]) => [figure, curve[day] ?? null])),
+        ...Object.fromEntries(
+          curves.map(([figure, curve, to]) => [
+            figure,
+            curve ? (curve[day] ?? null) : profitOf(to, row, index, over),
+          ]),
+        ),
       };
       return [day, own] as const;
     });
@@ -101,4 +119,15 @@ export async function readGroupCohorts(
       unconverted: targets[0]?.to.unconvertedOf(row, numbers.length - 1) ?? new Map(),
     };
   };
+}
+
+/** What devices have earned by a day number less what was spent on them, both of those whose day is over. Null if there is neither. */
+function profitOf(
+  { revenue, spend }: CohortRevenue,
+  row: number,
+  index: number,
+  over: number,
+): number | null {
+  const spent = spend.of(row, index);
+  return over === 0 && spent === 0n ? null : fromNanos(revenue.of(row, index) - spent);
 }

@@ -1,4 +1,4 @@
-import { OF_ACQUIRED, OF_COSTS, OF_STATED_IMPRESSIONS, type Sums } from '#catalogue';
+import { AMOUNTS, COUNTS, OF_ACQUIRED, OF_COSTS, OF_STATED_IMPRESSIONS, type Sums } from '#catalogue';
 import { database } from '#db';
 import { invalidRequest } from '#http';
 import { addDays } from '#lib/time';
@@ -12,7 +12,7 @@ import { hasCosts, scanCosts } from './cost-scan.ts';
 import { scanCube } from './cube-query.ts';
 import { conversionsOf, DayRates, END_OF_TIME } from './day-rates.ts';
 import { emptySums, GroupTable, type Weight } from './group-table.ts';
-import { CUT_OFF, Groups } from './groups.ts';
+import { CUT_OFF, Groups, NONE } from './groups.ts';
 import { type Cut, type GroupQuestion, MAX_GROUPS, matches, REST, rollupFor, timesOf } from './question.ts';
 import { readStatedDays, withoutStated } from './stated-impressions.ts';
 
@@ -24,6 +24,8 @@ export type GroupSums = {
   cut: Cut | null;
   /** Sums of all rows that match the filters, whether or not they are in a group. */
   total: Sums;
+  /** What of the total is in no group: `null` if the total was not asked for. Distinct devices and ratios have no such part. */
+  unplaced: Sums | null;
 };
 
 type ReportQuestion = Omit<GroupQuestion, 'wantsCosts' | 'wantsAcquired' | 'wantsStated'> & {
@@ -42,18 +44,38 @@ export async function readReportSums(
   const wantsAny = (some: readonly string[]) =>
     knowsSpendIn(filters) && some.some((name) => metrics.includes(name));
   const [wantsCosts, wantsAcquired] = [wantsAny(OF_COSTS), wantsAny(OF_ACQUIRED)];
-  const { groups, cut, total } = await readGroupSums(stores, application, {
+  const { groups, cut, total, unplaced } = await readGroupSums(stores, application, {
     ...question,
     wantsCosts,
     wantsAcquired,
     wantsStated: wantsAny(OF_STATED_IMPRESSIONS),
   });
-  if (!wantsTotals) return { groups, cut, total: emptySums() };
+  if (!wantsTotals) return { groups, cut, total: emptySums(), unplaced: null };
   // Only the rollup by day has every measure, and not every grouping has costs.
   const isByDay = rollupFor(names) === 'rollup_daily' && !(names.includes('hour') && untilHour === undefined);
-  if (isByDay && (!(wantsCosts || wantsAcquired) || hasCosts(names))) return { groups, cut, total };
+  if (isByDay && (!(wantsCosts || wantsAcquired) || hasCosts(names))) return { groups, cut, total, unplaced };
   const whole = await readReportSums(stores, application, { ...question, names: [], limit: 1, q: undefined });
-  return { groups, cut, total: whole.total };
+  return {
+    ...{ groups, cut, total: whole.total },
+    unplaced: unplaced && withDifference(unplaced, whole.total, total),
+  };
+}
+
+/** Sums with those that `whole` has more than `part`, such as payments without an hour. */
+function withDifference(sums: Sums, whole: Sums, part: Sums): Sums {
+  const currencies = [sums, whole, part].flatMap(({ unconverted }) => [...unconverted.keys()]);
+  const lackedBy = ({ unconverted }: Sums, currency: string) => unconverted.get(currency) ?? 0n;
+  return {
+    ...sums,
+    ...Object.fromEntries(COUNTS.map((name) => [name, sums[name] + whole[name] - part[name]])),
+    ...Object.fromEntries(AMOUNTS.map((name) => [name, sums[name] + whole[name] - part[name]])),
+    unconverted: new Map(
+      currencies.map((currency) => [
+        currency,
+        lackedBy(sums, currency) + lackedBy(whole, currency) - lackedBy(part, currency),
+      ]),
+    ),
+  };
 }
 
 const MAX_PASSES = 16;
@@ -161,9 +183,11 @@ async function addAcquired(
 /** `group` is its number in the ranking's own table. */
 type Ranked = Weight & { key: string; times: string; group: number };
 
-/** `total` and `rest` are groups of `table`. */
-type RankedSums = { table: GroupTable; total: number; rest: number };
-const rankedSums = (table: GroupTable): RankedSums => ({ table, total: table.open(), rest: table.open() });
+/** `total`, `rest` and `unplaced` are groups of `table`. */
+type RankedSums = { table: GroupTable; total: number; rest: number; unplaced: number };
+const rankedSums = (table: GroupTable): RankedSums => ({
+  ...{ table, total: table.open(), rest: table.open(), unplaced: table.open() },
+});
 
 function byRank(left: Ranked, right: Ranked): number {
   if (left.times !== right.times) return isLater(left.times, right.times) ? -1 : 1;
@@ -204,6 +228,7 @@ class Ranking {
     const isOnly = this.passes === 1;
     this.sums ??= rankedSums(isOnly ? table : new GroupTable(rollupFor(names)));
     for (let group = 0; group < size; group++) this.table.addGroup(this.sums.total, table, group);
+    this.table.addGroup(this.sums.unplaced, table, NONE);
     this.matching += cutOffGroups;
     if (cutOffGroups > 0) this.addToRest(table, CUT_OFF);
     const found: Ranked[] = [];
@@ -277,10 +302,7 @@ class Ranking {
   }
 
   /** `storeFeeBasisPoints` are hundredths of a percent. `moreOf` are sums of a group that its table does not have. */
-  read(
-    storeFeeBasisPoints: number,
-    moreOf: (group: number) => Partial<Sums>,
-  ): { groups: Map<string, Sums>; cut: Cut | null; total: Sums } {
+  read(storeFeeBasisPoints: number, moreOf: (group: number) => Partial<Sums>): GroupSums {
     const { cut, kept } = this.finished;
     const sumsOf = (group: number): Sums => ({
       ...this.table.sumsOf(group),
@@ -289,6 +311,12 @@ class Ranking {
     });
     const groups = new Map([...kept].map(([key, group]) => [key, sumsOf(group)]));
     if (this.hasRest) groups.set(REST, sumsOf(this.own.rest));
-    return { groups, cut, total: sumsOf(this.own.total) };
+    const { total, unplaced } = this.own;
+    return {
+      groups,
+      cut,
+      total: sumsOf(total),
+      unplaced: { ...this.table.sumsOf(unplaced), storeFeeBasisPoints },
+    };
   }
 }

@@ -9,7 +9,7 @@ import { type GroupQuestion, MAX_GROUPS, rollupFor } from './question.ts';
 /** Marks a group that is counted in another pass. */
 const OTHER_PASS = SKIPPED;
 /** The group numbers of rows without a group (`NONE`) and of rows whose groups are cut off by time (`CUT_OFF`). */
-const NONE = 0;
+export const NONE = 0;
 export const CUT_OFF = 1;
 const FIRST_GROUP = 2;
 

@@ -74,15 +74,19 @@ export class RowParts {
     return ofSegment < 0 ? text : JSON.parse(text)[ofSegment];
   }
 
-  private openSegments({ segments }: Chunk): void {
+  private openSegments({ segments, isOfCosts = false }: Chunk): void {
     const own = this.ofSegments;
     if (!own) return;
     own.stored = segments.numbers;
     own.numbers = new Int32Array(segments.values.length);
-    for (const [at, segment] of segments.values.entries()) own.numbers[at] = this.segmentPartOf(segment);
+    for (const [at, segment] of segments.values.entries())
+      own.numbers[at] = this.segmentPartOf(segment, isOfCosts);
   }
 
-  private segmentPartOf(segment: Segment): number {
+  /** Costs that do not state a dimension are of any of its values, not of the devices whose value is unknown. */
+  private segmentPartOf(segment: Segment, isOfCosts: boolean): number {
+    if (isOfCosts && this.segmentNames.some((name) => isSegment(name) && segment[name] === ''))
+      return NO_PART;
     const known = this.numberOfSegment.get(segment);
     if (known !== undefined) return known;
     const values = this.segmentNames.map((name) => (isSegment(name) ? groupedAs(name, segment[name]) : ''));

@@ -143,7 +143,7 @@ const FiringDays = ({ view, rule, rows }: { view: View; rule: MetricRule; rows: 
         { label: 'Day', cell: ({ to }) => dayText(to, view.today) },
         ...groupColumn,
         {
-          ...metricColumn(rule.metric, currency),
+          ...metricColumn(rule.metric, { currency }),
           cell: ({ value }) => showMetric(rule.metric, value, currency, places),
         },
         ...compared,

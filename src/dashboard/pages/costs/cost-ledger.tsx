@@ -1,6 +1,7 @@
+import type { Child } from 'hono/jsx';
 import { COST_DIMENSIONS, ofDimensions, SEGMENT, valueName } from '#catalogue';
-import { amountsIn, columnText, count, RATIOS } from '#lib/format';
-import { type listCosts, namesText } from '#money';
+import { amountsIn, columnText, count, money, RATIOS } from '#lib/format';
+import { type listCosts, namesText, type sumCosts } from '#money';
 import { dayText } from '../../shell/dates.ts';
 import { Card, cutMiddle, NamePath } from '../../shell/parts.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
@@ -24,11 +25,14 @@ export const keyOf = (row: Cost): Record<string, string> => ({
 export function LedgerCard({
   view,
   page,
+  totals,
   unmatched,
   mayChange,
 }: {
   view: View;
   page: Awaited<ReturnType<typeof listCosts>>;
+  /** Of all pages. */
+  totals: Awaited<ReturnType<typeof sumCosts>>;
   unmatched: boolean;
   mayChange: boolean;
 }) {
@@ -111,6 +115,22 @@ export function LedgerCard({
         <a href={`/connectors/${row.connector_id}${viewQuery(view)}`}>Fetched</a>
       ),
   };
+  const columns = mayChange ? [...costs, edit] : costs;
+  // Prices of several currencies have no total.
+  const [only] = totals.amounts;
+  const price = (divisor: number | null, times = 1) => {
+    const each = totals.amounts.length === 1 ? ratio(only?.amount ?? null, divisor) : null;
+    return only && each !== null ? amountsIn(only.currency).text(each * times) : '';
+  };
+  const summed = new Map<string, Child>([
+    ['Day', `Total of ${count(totals.rows)}`],
+    ['Amount', totals.amounts.map(({ currency, amount }) => money(amount, currency)).join(' + ')],
+    ['Impressions', count(totals.impressions)],
+    ['Clicks', count(totals.clicks)],
+    ['CTR', RATIOS.text(ratio(totals.clicks, totals.impressions))],
+    ['CPC', price(totals.clicks)],
+    ['CPM', price(totals.impressions, 1_000)],
+  ]);
   return (
     <Card
       title="Ledger"
@@ -124,7 +144,8 @@ export function LedgerCard({
       <Table
         caption={`Costs as uploaded, ${view.from} to ${view.to}`}
         rows={page.data}
-        columns={mayChange ? [...costs, edit] : costs}
+        columns={columns}
+        totals={columns.map(({ label }) => summed.get(label) ?? '')}
         sticky
         empty={unmatched ? 'Every name in this period matches.' : 'No older costs in this period.'}
       />

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Database, database } from '#db';
 import { readAs } from '#http';
-import { CostsQuery, listCosts, mapCostNames, NewCostName, unmapCostNames } from '#money';
+import { CostsQuery, listCosts, mapCostNames, NewCostName, sumCosts, unmapCostNames } from '#money';
 import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
 import { again, readForm, requireForm } from '../../forms/form.ts';
@@ -52,13 +52,14 @@ function costsPage(c: DashboardContext, refused?: RefusedUpload) {
       limit: PAGE,
       cursor: c.req.query('cursor') ?? '',
     });
-    const [compared, page, { markers, notes }] = await Promise.all([
+    const [compared, page, totals, { markers, notes }] = await Promise.all([
       // The file has the API's columns.
       readCompared(c.env, view, {
         group_by: unit,
         ...(wantsCsv(c) ? {} : { metrics: SHOWN.map(chosen.shown) }),
       }),
       listCosts(db, view.application, ledger),
+      sumCosts(db, view.application, ledger),
       readMarkers(c.env.DB, view, placesIn(view, unit)),
     ]);
     const { report } = compared;
@@ -101,7 +102,13 @@ function costsPage(c: DashboardContext, refused?: RefusedUpload) {
         ) : (
           <>
             {!restricted && (
-              <LedgerCard view={view} page={page} unmatched={unmatched} mayChange={mayChange} />
+              <LedgerCard
+                view={view}
+                page={page}
+                totals={totals}
+                unmatched={unmatched}
+                mayChange={mayChange}
+              />
             )}
             <FiguresPanel
               {...here}

@@ -6,7 +6,7 @@ import { settingsOf } from '#env';
 import { readAs } from '#http';
 import { amountsIn, columnText, count, RATIOS } from '#lib/format';
 import { dayIn } from '#lib/time';
-import { LtvQuery, RetentionQuery, reportLtv, reportRetention } from '#reports';
+import { isOfGroup, LtvQuery, RetentionQuery, reportLtv, reportRetention } from '#reports';
 import { revealApiKey } from '#teams';
 import { serverLinks, trackingLink } from '#tracking';
 import { CohortCurves, CURVE_DAYS, CURVE_HINT, curveOf, PAID_BACK } from '../../charts/cohort-curves.tsx';
@@ -170,8 +170,8 @@ export async function creativePage(
         listExternalIds(db, [creative.id, creative.adset_id, creative.campaign_id]),
       ]);
       const places = placesIn(view, unit);
-      const isOwn = (row: { creative_id?: unknown; is_other?: unknown }) =>
-        row.creative_id === id && !row.is_other;
+      const isOwn = (row: { creative_id?: unknown; is_other?: unknown; is_unallocated?: unknown }) =>
+        row.creative_id === id && isOfGroup(row);
       const lifetime = ltv.data.find(isOwn);
       const roas = curveOf(lifetime, (cell) => cell.roas ?? null);
       const createdDay = dayIn(application.timezone, Date.parse(creative.created_at));

@@ -51,7 +51,7 @@ const listPage = (c: DashboardContext) =>
               { label: 'Conversions', cell: conversionsText },
               { label: 'Costs', cell: (state) => <Costs state={state} /> },
               ...FIGURES.map((name) =>
-                figureColumn(name, states, view.currency, (state: NetworkState) => state.figures),
+                figureColumn(name, states, view, (state: NetworkState) => state.figures),
               ),
             ]}
           />

@@ -3,7 +3,7 @@ import { database } from '#db';
 import { type DestinationRow, KIND_NAMES, listDestinations } from '#destinations';
 import { readAs } from '#http';
 import { NETWORKS, type Network } from '#networks';
-import { PerformanceQuery, reportPerformance } from '#reports';
+import { isOfGroup, PerformanceQuery, reportPerformance } from '#reports';
 import type { DashboardContext } from '../../shell/page-record.ts';
 import { viewAsked } from '../../shell/report.tsx';
 import type { View } from '../../shell/view.ts';
@@ -45,7 +45,7 @@ export async function readStates(c: DashboardContext, view: View) {
   ]);
   const states = NETWORKS.map((network) => ({
     network,
-    figures: report.data.find((row) => row.network === network.id && !row.is_other),
+    figures: report.data.find((row) => row.network === network.id && isOfGroup(row)),
     connectors: connectors
       .filter(({ kind }) => kind === network.id)
       .map((row) => showConnector(row, view.now)),

@@ -120,7 +120,7 @@ const Figures = () => (
     <div class="states">
       {PILLS.map(([state, name, by]) => (
         <State name={state}>
-          <Pill name={name} by={by} />
+          <Pill name={name} change={{ in: 'share', by }} currency="usd" />
         </State>
       ))}
       <State name="Badges">
@@ -173,7 +173,8 @@ const Tables = () => (
           sorted: 'descending',
           cell: (row) => (
             <>
-              {money(row.spend, 'usd')} <Pill name="spend" by={row.by} />
+              {money(row.spend, 'usd')}{' '}
+              <Pill name="spend" change={{ in: 'share', by: row.by }} currency="usd" />
             </>
           ),
         },

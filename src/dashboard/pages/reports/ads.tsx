@@ -22,7 +22,7 @@ import {
 } from '../../shell/report.tsx';
 import { ComparedDays, readCompared } from '../../tables/compared.tsx';
 import { NoFigures } from '../../tables/empty-report.tsx';
-import { figureColumn } from '../../tables/figure-column.tsx';
+import { figureColumn, totalCells } from '../../tables/figure-column.tsx';
 import {
   GROUPINGS,
   GroupCell,
@@ -33,7 +33,7 @@ import {
 } from '../../tables/groups.tsx';
 import { LeftOut } from '../../tables/left-out.tsx';
 import { METRIC_DEFINITIONS, type MetricName, metricOptions, sortRows } from '../../tables/metrics.ts';
-import { performanceColumns } from '../../tables/performance-columns.tsx';
+import { performanceColumns, performanceTotals } from '../../tables/performance-columns.tsx';
 import { unitOf } from '../../tables/places.ts';
 import { changeOrder, withBefore } from '../../tables/row-changes.ts';
 import { Table } from '../../tables/table.tsx';
@@ -103,11 +103,12 @@ function adsPage(c: DashboardContext) {
         />
       );
     }
+    const metrics = [metric, ...FIGURES.filter((name) => name !== metric)];
     const columns = performanceColumns(rows, [by], {
       ...here,
       carry: { by, metric },
       sort,
-      metrics: [metric, ...FIGURES.filter((name) => name !== metric)],
+      metrics,
       compared: metric,
       cell: (name, row) => <GroupCell view={view} path="/ads" carry={{ metric }} name={name} row={row} />,
     });
@@ -146,6 +147,7 @@ function adsPage(c: DashboardContext) {
             caption={`Ad figures by ${label}, days in ${view.application.timezone}`}
             rows={rows}
             columns={columns}
+            totals={performanceTotals(rows, [by], { view, metrics, compared: metric }, compared)}
           />
           <RowCount rows={rows} total={report.total_rows} />
         </Card>
@@ -161,8 +163,9 @@ function adsPage(c: DashboardContext) {
                 { label: 'Ad format', cell: (row) => groupName('source', row) },
                 ...(group ? [{ label: groupLabel(group), cell: (row: AdRow) => groupName(group, row) }] : []),
                 { label: 'Network', cell: (row) => groupName('media_source', row) },
-                ...FIGURES.map((name) => figureColumn(name, detail.data, view.currency, (row: AdRow) => row)),
+                ...FIGURES.map((name) => figureColumn(name, detail.data, view, (row: AdRow) => row)),
               ]}
+              totals={totalCells(group ? 4 : 3, FIGURES, detail.data, detail.totals, view.currency)}
             />
             <RowCount rows={detail.data} total={detail.total_rows} q={q} />
           </details>

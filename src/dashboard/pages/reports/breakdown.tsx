@@ -32,7 +32,7 @@ import {
   sortRows,
 } from '../../tables/metrics.ts';
 import { knowsHours } from '../../tables/part-of-day.ts';
-import { performanceColumns } from '../../tables/performance-columns.tsx';
+import { performanceColumns, performanceTotals } from '../../tables/performance-columns.tsx';
 import { changeOrder, withBefore } from '../../tables/row-changes.ts';
 import { Table } from '../../tables/table.tsx';
 
@@ -116,11 +116,12 @@ function breakdownPage(c: DashboardContext) {
     const rows = sortRows(withBefore(groups, metric, view, compared), changeOrder(sort, metric));
     if (wantsCsv(c)) return answerCsv(c, { ...report, data: rows }, [...groups, ...shown], view);
     const sorting = { ...here, carry: { ...carry, sort: c.req.query('sort') ?? '' } };
+    const changed = compared.periods && isGrowing(metric, compared.periods, view) ? {} : { compared: metric };
     const columns = performanceColumns(rows, groups, {
       ...here,
       sort,
       metrics: shown,
-      ...(compared.periods && isGrowing(metric, compared.periods, view) ? {} : { compared: metric }),
+      ...changed,
       cell: (name, row) => (
         <>
           <GroupCell
@@ -211,6 +212,7 @@ function breakdownPage(c: DashboardContext) {
                 rows={rows}
                 empty={`Nothing matches “${isolate(q)}”.`}
                 columns={columns}
+                totals={performanceTotals(rows, groups, { view, metrics: shown, ...changed }, compared)}
               />
               <RowCount rows={report.data} total={report.total_rows} q={q} />
               {groups.includes('hour') || compared.periods?.untilHour ? (

@@ -2,7 +2,14 @@ import { findNames, INVENTORY_LEVELS, MAX_NAMES, searchNames } from '#creatives'
 import { database } from '#db';
 import { readAs } from '#http';
 import { isolate } from '#lib/input/isolate';
-import { CompareQuery, PerformanceQuery, reportCompare, reportPerformance, tableColumns } from '#reports';
+import {
+  CompareQuery,
+  isOfGroup,
+  PerformanceQuery,
+  reportCompare,
+  reportPerformance,
+  tableColumns,
+} from '#reports';
 import { ChoiceForm } from '../../forms/fields.tsx';
 import { checkForm } from '../../forms/form.ts';
 import { shortDays } from '../../shell/dates.ts';
@@ -68,7 +75,7 @@ async function optionsOf(
   const report = await reportPerformance(c.env, view.application, query, view.now);
   const column = kind ? filter : by;
   const counted = sortRows(report.data, '-installs').flatMap((row) =>
-    row.is_other || row[column] == null ? [] : [String(row[column])],
+    !isOfGroup(row) || row[column] == null ? [] : [String(row[column])],
   );
   const values = [...new Set([...counted, ...chosen])];
   if (!kind) return values.map((value): Option => [value, isolate(valueLabel(filter, value))]);

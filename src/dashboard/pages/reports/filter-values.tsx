@@ -2,7 +2,7 @@ import { searchNames } from '#creatives';
 import { database } from '#db';
 import { AppError, readAs } from '#http';
 import { containsText } from '#lib/search';
-import { PerformanceQuery, reportPerformance } from '#reports';
+import { isOfGroup, PerformanceQuery, reportPerformance } from '#reports';
 import { Field } from '../../forms/field.tsx';
 import { FILTER_LABELS, NAMED_KINDS, valueLabel } from '../../shell/filter-names.ts';
 import { safePath } from '../../shell/guard.ts';
@@ -35,7 +35,7 @@ async function readValues(
   const query = readAs(PerformanceQuery, { ...viewAsked({ ...view, filters: {} }), group_by: kind });
   const report = await reportPerformance(env, view.application, query, view.now);
   return sortRows(report.data, '-installs')
-    .filter((row) => !row.is_other && row[kind] !== null)
+    .filter((row) => isOfGroup(row) && row[kind] !== null)
     .map((row) => ({ value: String(row[kind]), label: valueLabel(kind, String(row[kind])), detail: null }))
     .filter(({ label, value }) => containsText(`${label}\n${value}`, q))
     .slice(0, MAX_VALUES);

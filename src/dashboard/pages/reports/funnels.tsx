@@ -4,6 +4,7 @@ import { readAs } from '#http';
 import { count, duration, percent, RATIOS } from '#lib/format';
 import {
   FunnelQuery,
+  isOfGroup,
   PerformanceQuery,
   REPORTS,
   reportFunnel,
@@ -45,7 +46,7 @@ async function readSteps(c: DashboardContext, view: View, chosen: readonly strin
   const query = readAs(PerformanceQuery, { ...viewAsked(view), group_by: 'event_name' });
   const events = await reportPerformance(c.env, view.application, { ...query, ...EVENTS_ONLY }, view.now);
   const seen = sortRows(events.data, '-events')
-    .filter((row) => !row.is_other)
+    .filter(isOfGroup)
     .slice(0, MAX_EVENT_NAMES)
     .map((row) => `event:${row.event_name}`);
   return [...new Set([...Object.keys(FUNNEL_STEPS), ...seen, ...chosen])];

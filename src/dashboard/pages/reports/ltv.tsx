@@ -57,6 +57,12 @@ const DEFAULT_HORIZON = '90';
 /** Each prediction fits a model for the request. */
 const MAX_PREDICTED = 12;
 
+/** Whose revenue is set against spend. */
+const BASES = {
+  paid: 'Paid: what devices that ads brought have earned, against spend.',
+  blended: 'Blended: what all devices have earned, organic ones too, against spend.',
+} as const;
+
 type LtvRow = Awaited<ReturnType<typeof reportLtv>>['data'][number];
 
 function ltvPage(c: DashboardContext) {
@@ -175,7 +181,10 @@ function ltvPage(c: DashboardContext) {
           </Card>
           <Card title="ROAS">
             {hasSpend(asked.group === '' ? [] : [asked.group], view) ? (
-              <CohortCurves title="ROAS" format={RATIOS} level={PAID_BACK} series={seriesOf('roas')} />
+              <>
+                <CohortCurves title="ROAS" format={RATIOS} level={PAID_BACK} series={seriesOf('roas')} />
+                <p class="hint">{BASES[report.basis]}</p>
+              </>
             ) : (
               <WithoutSpend groups={[asked.group]} view={view} />
             )}
@@ -206,11 +215,14 @@ function ltvPage(c: DashboardContext) {
             {...here}
             asked={asked}
             rows={report.data}
+            totals={{ ...report.totals, cohort_from: view.from, cohort_to: view.to }}
             days={DAYS}
             isHeat={() => true}
             before={before}
             format={format}
-            more={[{ label: 'Paid back', numeric: true, cell: (row) => <Payback row={row} /> }]}
+            more={[
+              { label: 'Paid back', unit: report.basis, numeric: true, cell: (row) => <Payback row={row} /> },
+            ]}
             cell={(row, day) => {
               const cell = row.days[day];
               const value = cell?.[figure] ?? null;

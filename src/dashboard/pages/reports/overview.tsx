@@ -1,14 +1,16 @@
 import type { Child } from 'hono/jsx';
 import { sharedReads } from '#db';
 import type { PerformanceRow } from '#reports';
+import { isOfGroup } from '#reports';
 import { FiguresPanel, readChosen } from '../../charts/figures-panel.tsx';
 import { readMarkers } from '../../charts/markers.ts';
 import { Card } from '../../shell/parts.tsx';
 import { CsvLink } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
-import { figureColumn } from '../../tables/figure-column.tsx';
+import { figureColumn, totalCells } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
+import { earlierOf, UNKNOWN } from '../../tables/lacking.tsx';
 import { LeftOut } from '../../tables/left-out.tsx';
 import { type MetricName, sortRows } from '../../tables/metrics.ts';
 import { isHourly } from '../../tables/part-of-day.ts';
@@ -58,12 +60,11 @@ async function TopCampaigns({
       group_by: 'campaign',
       limit: 200,
       metrics: figures,
-      totals: false,
     },
     { compares: figures, metric: revenue },
   );
   const rows = sortRows(
-    compared.report.data.filter((row) => !row.is_other && row.campaign !== null),
+    compared.report.data.filter((row) => isOfGroup(row) && row.campaign !== null),
     `-${revenue}`,
   ).slice(0, MAX_CAMPAIGNS);
   if (rows.length === 0) return null;
@@ -77,7 +78,7 @@ async function TopCampaigns({
       figureColumn(
         name,
         rows,
-        view.currency,
+        view,
         (row: PerformanceRow) => row,
         name === revenue && compared.periods ? before : undefined,
       ),
@@ -89,7 +90,15 @@ async function TopCampaigns({
       info={<ComparedDays view={view} compared={compared} />}
       aside={<a href={`/creatives${viewQuery(view, { by: 'campaign' })}`}>All campaigns</a>}
     >
-      <Table caption="Campaigns with the highest revenue" rows={rows} columns={columns} />
+      <Table
+        caption="Campaigns with the highest revenue"
+        rows={rows}
+        columns={columns}
+        totals={totalCells(1, figures, rows, compared.report.totals, view.currency, {
+          name: revenue,
+          earlier: compared.periods ? earlierOf(revenue, compared.before?.totals) : UNKNOWN,
+        }).with(0, 'All, with organic')}
+      />
     </Card>
   );
 }

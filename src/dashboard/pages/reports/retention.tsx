@@ -127,6 +127,7 @@ function retentionPage(c: DashboardContext) {
             {...here}
             asked={asked}
             rows={report.data}
+            totals={{ ...report.totals, cohort_from: view.from, cohort_to: view.to }}
             days={DAYS}
             format={RATIOS}
             isHeat={(day) => day > 0}
