@@ -429,15 +429,11 @@ export const sumOf = (measure: string) => camelCase(measure) as AmountName | Cou
 
 export const OF_SPEND = metricsFrom('spend');
 /** Metrics of the devices acquired in the period, whenever they earned, and not of what happened in it. */
-export const OF_COHORTS: readonly Metric[] = [
-  ...metricsFrom('cohort', 'acquiredRevenue', 'attributedRevenue'),
-];
+const OF_COHORTS: readonly Metric[] = [...metricsFrom('cohort', 'acquiredRevenue', 'attributedRevenue')];
 
 /** Metrics that compare spend with attributed devices or, in a blended report, with all: prices of them, and what they return. */
-export const WITH_BASIS: readonly Metric[] = OF_SPEND.filter((name) =>
-  readsOf(name).some(
-    (sum) => sum === 'cohort' || sum === 'acquiredPayers' || sum.startsWith('attributed'),
-  ),
+const WITH_BASIS: readonly Metric[] = OF_SPEND.filter((name) =>
+  readsOf(name).some((sum) => sum === 'cohort' || sum === 'acquiredPayers' || sum.startsWith('attributed')),
 );
 
 /**

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   ALL_METRICS,
+  basisText,
   COHORT_METRICS,
   isMoneyMetric,
   METRICS,
@@ -15,6 +16,13 @@ import type { CreativeGroup } from './names.ts';
 
 const described = ({ definition, source }: { definition: string; source: string }) =>
   `${definition} Source: ${source}.`;
+
+const basisOfMetric = (metric: Metric) => {
+  const text = basisText(metric, 'paid');
+  return text === ''
+    ? ''
+    : ` Of: ${text}${text.startsWith('paid') ? '; blended with `attribution=all`' : ''}.`;
+};
 
 type Exact<Field extends string> = Record<`${Field}_exact`, z.ZodOptional<z.ZodString>>;
 
@@ -36,7 +44,7 @@ export const metrics = Object.fromEntries(
       [metric]: z
         .number()
         .nullable()
-        .meta({ description: described(METRICS[metric]) }),
+        .meta({ description: described(METRICS[metric]) + basisOfMetric(metric) }),
       ...(isMoneyMetric(metric) ? exact(metric) : {}),
     }),
   ),

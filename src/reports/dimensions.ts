@@ -67,7 +67,7 @@ export const otherColumns = (...names: DimensionName[]): NamedColumns & { is_oth
   );
 
 /** The name of the group in the row of what belongs to none. */
-export const UNALLOCATED = 'unallocated';
+const UNALLOCATED = 'unallocated';
 
 /** The columns of the row of what belongs to no group: `unallocated` as each name, and no id. */
 export const unallocatedColumns = (...names: DimensionName[]): NamedColumns & { is_unallocated: true } =>

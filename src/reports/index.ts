@@ -29,5 +29,5 @@ export {
   type PerformanceRow,
   reportPerformance,
 } from './performance.ts';
-export { askedFilters, filtersOf, MAX_ROWS, ReportFilters } from './query.ts';
+export { askedFilters, MAX_ROWS, ReportFilters } from './query.ts';
 export { REPORTS, type Report, type ReportName, tableColumns } from './routes.ts';

@@ -120,7 +120,7 @@ it('sends the daily and the weekly digest to a webhook and by mail, in the time 
     'Revenue: €6.00 (+50%, −25%)',
     'Installs: 1 (±0%, ±0%)',
     'DAU: 1 (±0%, ±0%)',
-    'Spend: €3.00',
+    'Spend: €3.00 (+€3.00, +€3.00)',
     'CPI: €3.00',
     'ROAS so far: 200%',
     'In parentheses: the change from the day before and from Sunday a week before.',
@@ -144,7 +144,7 @@ it('sends the daily and the weekly digest to a webhook and by mail, in the time 
     'Revenue €6.00 +50% −25%',
     'Installs 1 ±0% ±0%',
     'DAU 1 ±0% ±0%',
-    'Spend €3.00 – –',
+    'Spend €3.00 +€3.00 +€3.00',
     'CPI €3.00 – –',
     'ROAS so far 200% – –',
   ]);

@@ -32,6 +32,7 @@ beforeAll(async () => {
   await addFigures(env.DB, tenant.application.id, 'rollup_daily', [
     { day: '2026-03-02', creative_id: '', currency: 'usd', installs: 3, purchase_revenue: 12_340_000_000 },
     { day: '2026-03-03', creative_id: '', currency: 'xts', purchase_revenue: 5_000_000_000 },
+    { day: '2026-03-02', creative_id: '', currency: '', custom_events: (EVENTS * (EVENTS + 1)) / 2 },
   ]);
   await addFigures(
     env.DB,

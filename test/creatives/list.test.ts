@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, it, vi } from 'vitest';
-import { findNames, findNewCreatives, listInventory, searchNames, tokensOf } from '#creatives';
+import { countNewCreatives, findNames, listInventory, searchNames, tokensOf } from '#creatives';
 import { database } from '#db';
 import { createCreative, postCreative } from '../helpers/creatives.ts';
 import { createTenant } from '../helpers/tenant.ts';
@@ -88,9 +88,9 @@ it('lists nothing of another application, of the same team or another', async ()
   }
   const [theirs] = await listInventory(db, stranger.application.id, { level: 'creative', q: '' });
   expect(await tokensOf(db, tenant.application.id, [theirs?.id ?? ''])).toEqual(new Map());
-  const period = { since: 0, until: Date.now() + 1, limit: 10, within: {} };
-  const made = await findNewCreatives(db, tenant.application.id, period);
-  expect(made.map((one) => one.name)).toEqual(['own creative']);
+  const period = { since: 0, until: Date.now() + 1, within: {} };
+  const made = await countNewCreatives(db, tenant.application.id, period);
+  expect(made.map((one) => [one.name, one.count])).toEqual([['own creative', 1]]);
 });
 
 it('keeps the time of archiving when an archived creative is archived again', async () => {
@@ -155,3 +155,25 @@ it('does not archive a creative of another team', async () => {
   const list = await worker.team(other, `/v1/creatives?application_id=${other.application.id}`);
   expect(await list.json()).toMatchObject({ data: [{ archived: false }] });
 });
+
+it('counts every new creative, by the quarter of an hour', async () => {
+  const tenant = await createTenant();
+  for (let at = 0; at < 120; at++) {
+    await env.DB.prepare(
+      `INSERT INTO creatives (id, application_id, adset_id, name, token, created_at)
+       SELECT ?1, application_id, adset_id, ?2, ?3, ?4 FROM creatives WHERE id = ?5`,
+    )
+      .bind(`crt_many_${at}`, `many ${at}`, `many-token-${at}`, at * 60_000, (await base(tenant)).id)
+      .run();
+  }
+  const made = await countNewCreatives(database(env.DB), tenant.application.id, {
+    ...{ since: 0, until: 120 * 60_000, within: {} },
+  });
+  expect(made.map(({ count }) => count)).toEqual(Array.from({ length: 8 }, () => 15));
+});
+
+let known: { id: string } | undefined;
+const base = async (tenant: Parameters<typeof createCreative>[1]) => {
+  known ??= await createCreative(worker, tenant);
+  return known;
+};

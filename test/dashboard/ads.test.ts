@@ -37,7 +37,7 @@ const ads = async (query: string) =>
 
 it('shows the networks with their earlier revenue, the highest first', async () => {
   expect((await ads('')).cells('Ad figures by ad network', 'Ad network', 'Ad revenue')).toEqual([
-    ['AppLovin', '$9.00 new, $0.00 before'],
+    ['AppLovin', '$9.00 ▲ $9.00 more than $0.00'],
     ['AdMob', '$4.00 ▲ 300% more than $1.00'],
   ]);
 });
@@ -47,13 +47,13 @@ it.each([
     'source',
     'Ad format',
     [
-      ['Rewarded', '$9.00 new, $0.00 before'],
+      ['Rewarded', '$9.00 ▲ $9.00 more than $0.00'],
       ['Banner', '$4.00 ▲ 300% more than $1.00'],
     ],
   ],
   ['placement', 'Placement', [['main', '$13.00 ▲ 13× more than $1.00']]],
-  ['creative', 'Creative', [['Organic', '$13.00 new, $0.00 before']]],
-  ['campaign', 'Campaign', [['Organic', '$13.00 new, $0.00 before']]],
+  ['creative', 'Creative', [['Organic', '$13.00 ▲ $13.00 more than $0.00']]],
+  ['campaign', 'Campaign', [['Organic', '$13.00 ▲ $13.00 more than $0.00']]],
 ])('groups by %s', async (by, label, rows) => {
   const shown = await ads(`by=${by}`);
   expect(shown.cards[0]).toBe(`Ad revenue by ${label.toLowerCase()}`);

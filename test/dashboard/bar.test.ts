@@ -113,7 +113,7 @@ it('refuses a filter that no report accepts, and names it', async () => {
   const { app, browser } = await withPage();
   const answer = await browser.get(`/ltv?app=${app}&attribution=bought`);
   expect(answer.status).toBe(400);
-  expect((await pageOf(answer)).error).toBe('attribution must be paid or organic.');
+  expect((await pageOf(answer)).error).toBe('attribution must be paid, organic or all.');
 });
 
 it('lists and searches the values of a filter, each linked back to the report', async () => {

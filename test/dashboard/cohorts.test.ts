@@ -60,7 +60,7 @@ const page = async (path: string) => pageOf(await browser.get(`${path}&app=${ten
 
 const RETENTION = 'Retention by cohort and day since acquisition';
 const LTV = 'Lifetime value by cohort and day since acquisition';
-const BEFORE = 'Before: 19 Jan – 14 Feb';
+const BEFORE = 'Before: 18 Jan – 14 Feb';
 
 it('groups retention by creative, each name a filter', async () => {
   const shown = await page('/retention?period=28d&group=creative');
@@ -96,7 +96,7 @@ it('leaves unfinished days blank, and says when they will be known', async () =>
   const cells = (await page('/retention?period=28d&group=creative')).row(RETENTION, 'Dragon').all('td.heat');
   expect([cells[7], cells.at(-1)].map((cell) => [cell?.text, cell?.getAttribute('title')])).toEqual([
     ['not over yet', 'Day 7 is not over yet for any of these devices'],
-    ['not over yet', 'Day 30 is not over yet: known from 19 Mar'],
+    ['not over yet', 'Day 30 is not over yet: known from 18 Mar'],
   ]);
 });
 
@@ -115,7 +115,7 @@ it('sets apart the values of fewer than half of the devices, without a colour', 
 
 it('adds the curve of the earlier period, unless there is no comparison', async () => {
   const curves = async (query: string) => (await page(query)).chart.series.map(({ name }) => name);
-  expect(await curves('/retention?period=28d')).toEqual(['Classic', 'Rolling', 'Classic, 19 Jan – 14 Feb']);
+  expect(await curves('/retention?period=28d')).toEqual(['Classic', 'Rolling', 'Classic, 18 Jan – 14 Feb']);
   expect(await curves('/retention?period=28d&compare=none')).toEqual(['Classic', 'Rolling']);
 });
 
@@ -133,7 +133,7 @@ it.each([
     );
     const firsts = async (query: string) =>
       (await page(`${path}${query}`)).table(caption).rows.map(([first]) => first);
-    expect(await firsts('&compare=none')).toEqual(['9 Mar – 15 Mar']);
+    expect(await firsts('&compare=none')).toEqual(['9 Mar – 14 Mar']);
   },
 );
 

@@ -60,7 +60,7 @@ it('lists every creative, silent and archived ones too, with the figures of the 
   expect(page.cells('Creatives', 'Creative', ...FIGURES)).toEqual([
     ['Cat Spring › Young', '10', '4', '$2.00', '$0.50', '$3.00 ▲ 200% more than $1.00'],
     ['Очень длинное имя Очень дл…длинное имя 😀 Autumn › Old', '–', '–', '–', '–', '–'],
-    ['Dog Spring › Old Archived', '–', '–', '–', '–', '– ▼ 100% less than $7.00'],
+    ['Dog Spring › Old Archived', '–', '–', '–', '–', '– ▼ $7.00 less than $7.00'],
   ]);
   expect(page.table('Creatives').totals).toEqual([
     ...TOTALS,
@@ -79,7 +79,7 @@ it('shows what each had before, and its change, of the metric that the list is s
     ['$3.00 ▲ 200% more than $1.00'],
     ['–'],
     // Without any data in this period.
-    ['– ▼ 100% less than $7.00'],
+    ['– ▼ $7.00 less than $7.00'],
   ]);
   const byInstalls = (await list('sort=-installs')).page;
   expect(byInstalls.cells('Creatives', 'Installs')[0]).toEqual(['4 ▼ 50.0% less than 8']);
@@ -111,7 +111,7 @@ it('orders by the change of a metric, by link, heading and file', async () => {
   expect(page.cells('Creatives', 'Revenue')).toEqual([
     ['$3.00 ▲ 200% more than $1.00'],
     ['–'],
-    ['– ▼ 100% less than $7.00'],
+    ['– ▼ $7.00 less than $7.00'],
   ]);
   expect(page.all('th[aria-sort]').map((head) => [textOf(head), head.getAttribute('aria-sort')])).toEqual([
     ['Revenue change', 'descending'],
@@ -247,8 +247,8 @@ it('shows a creative’s figures and its link as a code, to nobody of another te
   const own = page.card('This period');
   expect(own.texts('.card-head p')).toEqual(['1 Mar – 5 Mar compared with 24 Feb – 28 Feb', 'Days in UTC.']);
   expect(own.figures).toEqual({
-    Spend: '$2.00 $0.00 before',
-    Clicks: '10 0 before',
+    Spend: '$2.00 ▲ $2.00 more $0.00 before',
+    Clicks: '10 ▲ 10 more 0 before',
     Installs: '4 ▼ 50.0% less 8 before',
     CPI: '$0.50',
     Revenue: '$3.00 ▲ 200% more $1.00 before',

@@ -177,7 +177,7 @@ describe('a period that contains today', () => {
   it('compares no row of today', async () => {
     const shown = await page(`/breakdown?${PERIOD}&by=day&metric=revenue`);
     expect(shown.cells('Figures by day', 'Day', 'Revenue')).toEqual([
-      ['Sat 14 Mar', '$530.00 new, $0.00 before'],
+      ['Sat 14 Mar', '$530.00 ▲ $530.00 more than $0.00'],
       ['Sun 15 Mar', '$52.00'],
     ]);
   });

@@ -44,57 +44,63 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
+/** With today, which is asked for. */
+const WEEK = `from=${addDays(TODAY, -6)}&to=${TODAY}`;
 const overview = async (query: string) =>
   pageOf(await browser.get(`/?app=${tenant.application.id}&${query}`));
 
 it('shows and compares the days that are over, and says what there is with today', async () => {
-  const card = (await overview('period=7d')).card('This period');
+  const card = (await overview(WEEK)).card('This period');
   expect(card.texts('.card-head .muted')).toEqual([
     '9 Mar – 14 Mar compared with 2 Mar – 7 Mar; today is left out until it is over',
   ]);
   expect(card.figures).toEqual({
-    Revenue: '$90.00 ▲ 50.0% more $60.00 before $92.00 with today so far',
-    Installs: '0 0 before 0 with today so far',
-    DAU: '0 0 before 0 with today so far',
-    ARPDAU: '– – with today so far',
-    Spend: '$5.00 $0.00 before $5.00 with today so far',
-    'ROAS day 7': '– – with today so far',
-    Profit: '$85.00 ▲ 41.7% more $60.00 before $87.00 with today so far',
+    Revenue: '$92.00 so far ▲ 50.0% more $60.00 before $90.00 without today',
+    Installs: '0 so far 0 before 0 without today',
+    DAU: '0 so far 0 before 0 without today',
+    ARPDAU: '– so far – without today',
+    Spend: '$5.00 so far ▲ $5.00 more $0.00 before $5.00 without today',
+    'ROAS day 7': '– so far – without today',
+    Profit: '$87.00 so far ▲ 41.7% more $60.00 before $85.00 without today',
   });
 });
 
 it('compares nothing today while no hour of it is over', async () => {
   const { figures } = (await overview('period=today')).card('This period');
-  expect(figures.Revenue).toBe('$2.00');
+  expect(figures.Revenue).toBe('$2.00 so far');
 });
 
 it('compares with the year before, or with nothing, as asked', async () => {
-  const year = await overview('period=7d&compare=year');
-  expect(year.figures.Revenue).toBe('$90.00 $0.00 before $92.00 with today so far');
-  const none = await overview('period=7d&compare=none');
-  expect(none.figures.Revenue).toBe('$92.00');
+  const year = await overview(`${WEEK}&compare=year`);
+  expect(year.figures.Revenue).toBe('$92.00 so far ▲ $90.00 more $0.00 before $90.00 without today');
+  const none = await overview(`${WEEK}&compare=none`);
+  expect(none.figures.Revenue).toBe('$92.00 so far');
   expect(none.cards).toEqual(['This period', 'Revenue by day', 'Top campaigns', 'By day']);
 });
 
 it('names what changed revenue most, and leads to it', async () => {
-  const movers = (await overview('period=7d')).card('What changed revenue most');
+  const movers = (await overview(WEEK)).card('What changed revenue most');
   expect(movers.texts('li')).toEqual([
     'Dragon creative +$30.00 0 → 0 installs',
     'Unknown country +$30.00 0 → 0 installs',
   ]);
-  expect(movers.query('Dragon')).toEqual({ app: tenant.application.id, period: '7d', creative_id: creative });
+  expect(movers.query('Dragon')).toMatchObject({
+    app: tenant.application.id,
+    from: addDays(TODAY, -6),
+    creative_id: creative,
+  });
 });
 
 it('lists the top campaigns with their revenue in the earlier period', async () => {
-  expect((await overview('period=7d')).table('Campaigns with the highest revenue')).toEqual({
+  expect((await overview(WEEK)).table('Campaigns with the highest revenue')).toEqual({
     headings: ['Campaign', 'Revenue', 'Spend', 'Installs', 'ROAS', 'Profit'],
-    rows: [['Summer', '$90.00 ▲ 50.0% more than $60.00', '$5.00', '0', '0%', '$85.00']],
-    totals: ['All, with organic', '$90.00 ▲ 50.0% more than $60.00', '$5.00', '0', '0%', '$85.00'],
+    rows: [['Summer', '$92.00 ▲ 50.0% more than $60.00', '$5.00', '0', '0%', '$87.00']],
+    totals: ['All, with organic', '$92.00 ▲ 50.0% more than $60.00', '$5.00', '0', '0%', '$87.00'],
   });
 });
 
 it('marks the first spend and a new creative in the charts', async () => {
-  const chart = (await overview('period=7d')).card('Revenue by day');
+  const chart = (await overview(WEEK)).card('Revenue by day');
   expect(chart.chart.notes).toEqual(['', '', '', '', 'first spend', '', 'new creative Dragon']);
   expect(chart.all('line.marker')).toHaveLength(2);
   const earlier = await overview(`from=${addDays(TODAY, -13)}&to=${addDays(TODAY, -7)}`);
@@ -102,21 +108,21 @@ it('marks the first spend and a new creative in the charts', async () => {
 });
 
 it('shows the alerts that are firing, above the figures', async () => {
-  expect((await overview('period=7d')).notices).toEqual([]);
+  expect((await overview(WEEK)).notices).toEqual([]);
   await env.DB.prepare(
     `INSERT INTO alerts (id, application_id, kind, threshold, firing_since, next_check_at, created_at)
      VALUES ('alr_1', ?1, 'no_events', 2, ?2, 0, 0)`,
   )
     .bind(tenant.application.id, Date.now() - 3_600_000)
     .run();
-  const { notices, text } = await overview('period=7d');
+  const { notices, text } = await overview(WEEK);
   await env.DB.prepare('DELETE FROM alerts').run();
   expect(notices).toEqual(['No events arrive for 2 hours (started 1 hour ago): see Health All alerts']);
   expect(text.indexOf('All alerts')).toBeLessThan(text.indexOf('This period'));
 });
 
 it('is reloaded every minute by its script', async () => {
-  expect((await overview('period=7d')).one('#overview').getAttribute('data-live')).toBe('60');
+  expect((await overview(WEEK)).one('#overview').getAttribute('data-live')).toBe('60');
 });
 
 it.each([
@@ -171,8 +177,8 @@ it('shows net figures in place of gross ones, and leads back', async () => {
   const path = `/v1/applications/${tenant.application.id}`;
   const fee = (store_fee: number) => worker.team(tenant, path, { method: 'PATCH', body: { store_fee } });
   expect((await fee(0.3)).status).toBe(200);
-  const gross = await overview('period=7d');
-  expect(gross.card('This period').figures.Revenue).toMatch(/^\$90\.00/);
+  const gross = await overview(WEEK);
+  expect(gross.card('This period').figures.Revenue).toMatch(/^\$92\.00/);
   expect(gross.query('Net')).toMatchObject({ revenue: 'net' });
   const net = await pageOf(await browser.get(gross.link('Net')));
   expect(net.card('Net revenue by day').chart.series.map(({ name }) => name)).toEqual([
@@ -180,10 +186,10 @@ it('shows net figures in place of gross ones, and leads back', async () => {
     'Net revenue, before',
   ]);
   const { figures } = net.card('This period');
-  expect(figures['Net revenue']).toBe('$63.00 ▲ 50.0% more $42.00 before $64.40 with today so far');
+  expect(figures['Net revenue']).toBe('$64.40 so far ▲ 50.0% more $42.00 before $63.00 without today');
   expect(figures).not.toHaveProperty('Revenue');
   expect(net.cells('Campaigns with the highest revenue', 'Campaign', 'Net revenue')).toEqual([
-    ['Summer', expect.stringMatching(/^\$63\.00/)],
+    ['Summer', expect.stringMatching(/^\$64\.40/)],
   ]);
   expect(net.query('Month')).toMatchObject({ revenue: 'net', unit: 'month' });
   expect(net.query('Gross')).not.toHaveProperty('revenue');

@@ -5,7 +5,7 @@ import { database } from '#db';
 import { forgetCredentials } from '#http';
 import { niceTop } from '../../src/dashboard/charts/geometry.ts';
 import { Range } from '../../src/dashboard/charts/shapes.tsx';
-import { change, shareText } from '../../src/dashboard/tables/compared.tsx';
+import { sizeText } from '../../src/dashboard/tables/compared.tsx';
 import { sortRows } from '../../src/dashboard/tables/metrics.ts';
 import { envelope } from '../helpers/envelopes.ts';
 import { Page, pageOf } from '../helpers/page.ts';
@@ -124,17 +124,17 @@ it('shows the figures of the API on every report page, and the same rows as CSV'
   const of = (path: string, more = '') => `${path}?app=${made.application.id}&${PERIOD}${more}`;
   const open = async (path: string, more = '') => pageOf(await browser.get(of(path, more)));
   expect((await open('/')).figures).toEqual({
-    Revenue: '$11.25 $0.00 before',
-    Installs: '1 0 before',
+    Revenue: '$11.25 ▲ $11.25 more $0.00 before',
+    Installs: '1 ▲ 1 more 0 before',
     DAU: '0.3',
     ARPDAU: '$5.63',
     Spend: '$0.00 $0.00 before',
     'ROAS day 7': '–',
-    Profit: '$11.25 $0.00 before',
+    Profit: '$11.25 ▲ $11.25 more $0.00 before',
   });
   expect(
     (await open('/ads')).cells('Ad figures by ad network', 'Ad network', 'Ad revenue', 'Impressions', 'eCPM'),
-  ).toEqual([['AdMob', '$1.25 new, $0.00 before', '1', '$1,250.00']]);
+  ).toEqual([['AdMob', '$1.25 ▲ $1.25 more than $0.00', '1', '$1,250.00']]);
   expect((await open('/retention')).table('Retention by cohort and day since acquisition').rows).toEqual([
     ['2 Mar – 7 Mar', '1', '100%', '100%', '0%', '0%', '0%', '0%', '0%', '0%', '0%', '0%', '0%'],
   ]);
@@ -342,15 +342,6 @@ it.each([
   expect(niceTop(value, true)).toBe(top),
 );
 
-it.each([
-  [2, 1, 1],
-  [1, 2, -0.5],
-  [1, 0, null],
-  [null, 1, null],
-])('computes the change to %d from %d as %d', (now, before, expected) =>
-  expect(change(now, before)).toBe(expected),
-);
-
 it('sorts missing figures last in both directions', () => {
   const rows = [{ x: 1 }, { x: null }, { x: 3 }];
   expect(sortRows(rows, 'x').map(({ x }) => x)).toEqual([1, 3, null]);
@@ -366,7 +357,9 @@ it.each([
   [9.9, '990%'],
   [736.4, '737×'],
   [14_999, '15,000×'],
-])('writes a change by %d as %s', (by, text) => expect(shareText(by)).toBe(text));
+])('writes a change by %d as %s', (by, text) =>
+  expect(sizeText('revenue', { in: 'share', by }, 'usd')).toBe(text),
+);
 
 it('draws a prediction within its band', () => {
   const drawn = new Page(String(Range({ low: 1, value: 2, high: 4, top: 5 })));

@@ -124,7 +124,7 @@ describe('a column of figures', () => {
     return draw(Table<(typeof rows)[number]>, {
       caption: 'Own',
       rows,
-      columns: [figureColumn('roas', rows, 'usd', (row) => row)],
+      columns: [figureColumn('roas', rows, { currency: 'usd' }, (row) => row)],
     } as never)
       .querySelectorAll('tbody tr')
       .map((line) => {

@@ -113,9 +113,9 @@ it('is in the totals of the overview, and in a row of its campaigns', async () =
   ]);
 });
 
-it('counts for the ROAS of all devices together', async () => {
+it('counts for the ROAS of all paid devices together', async () => {
   const page = await read('/ltv', 'show=roas');
   const [caption = ''] = page.card('ROAS by cohort').tables;
-  expect(page.cells(caption, 'Devices', 'Day 7')).toEqual([['2', '10.5%']]);
+  expect(page.cells(caption, 'Devices', 'Day 7')).toEqual([['2', '3.5%']]);
   expect(page.text).not.toContain('Spend on names that match nothing');
 });

@@ -96,7 +96,7 @@ it('shows the view of a share link to anyone, without links or forms', async () 
   expect(html).not.toContain(tenant.team.id);
   const page = new Page(html);
   expect(page.cells('Figures by day', 'Day', 'Revenue', 'Installs')).toEqual([
-    ['Mon 2 Mar', '$12.34 new, $0.00 before', '3'],
+    ['Mon 2 Mar', '$12.34 ▲ $12.34 more than $0.00', '3'],
   ]);
   expect(page.texts('main h1')).toEqual(['Breakdown']);
   expect(page.texts('main p')).toEqual([

@@ -137,7 +137,11 @@ test('the page says which days are stored when the service stops answering, and 
 });
 
 test('the page asks once which column is which', async () => {
-  const file = await writeMonths('finnish.csv', 'Päivä,Kampanja,Joukko,Mainos,Summa,Näytöt,Painallukset', '1');
+  const file = await writeMonths(
+    'finnish.csv',
+    'Päivä,Kampanja,Joukko,Mainos,Summa,Näytöt,Painallukset',
+    '1',
+  );
   await choose(file);
   await page.getByText('Which column is which?').waitFor({ timeout: 60_000 });
   for (const [label, heading] of Object.entries({

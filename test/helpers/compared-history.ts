@@ -130,5 +130,5 @@ export function daysOf(chosen: string): Days {
   if (chosen === 'week') return { from: '2026-03-09', to: TODAY };
   if (chosen === 'today') return { from: TODAY, to: TODAY };
   if (chosen === 'yesterday') return { from: dayAgo(1), to: dayAgo(1) };
-  return { from: dayAgo(Number.parseInt(chosen, 10) - 1), to: TODAY };
+  return { from: dayAgo(Number.parseInt(chosen, 10)), to: dayAgo(1) };
 }

@@ -105,6 +105,12 @@ describe('GET /v1/costs', () => {
         },
       ],
       next_cursor: null,
+      totals: {
+        rows: 2,
+        amounts: [expect.objectContaining({ currency: 'eur' }), { currency: 'usd', amount: 12.345678 }],
+        impressions: 9,
+        clicks: 2,
+      },
     });
     expect(await listed(tenant, '&unmatched=true')).toEqual(['2026-03-02 › Autumn ›  › ']);
     expect(await listed(tenant, '&unmatched=false')).toHaveLength(2);

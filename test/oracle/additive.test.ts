@@ -138,8 +138,10 @@ const ofDays = ({ data, totals }: Answer, names: readonly string[]): string[] =>
   });
 
 /** The same question without its groupings, for reports whose totals are those of one row. */
-const whole = async (question: Question) =>
-  (await ask({ ...question, groups: [], cohort: 'all', limit: undefined } as Question)).data[0] ?? {};
+const whole = async (question: Question) => {
+  const { limit: _, ...rest } = question;
+  return (await ask({ ...rest, groups: [], cohort: 'all' })).data[0] ?? {};
+};
 
 const CHECKS: Partial<Record<Question['report'], (question: Question) => Promise<string[]>>> = {
   async performance(question) {

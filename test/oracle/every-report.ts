@@ -14,6 +14,7 @@ import {
   CREATIVES,
   expectFigures,
   type History,
+  isSpendIn,
   monday,
   PERIOD,
   RATES,
@@ -21,32 +22,11 @@ import {
   rateInto,
   startOracle,
   statedBy,
+  whereKnown,
 } from './setup.ts';
 
-type Unplaced = readonly { nanos: bigint; impressions?: number }[];
-const isSpendIn = (costs: Unplaced) => costs.some(({ nanos }) => nanos !== 0n);
 const isStated = (group: string): group is 'country' | 'os' | 'network' =>
   ['country', 'os', 'network'].includes(group);
-
-/** Figures of a row that other costs may be of, too: what is computed from them is unknown, and their own sums are so if they are 0. */
-function whereKnown(figures: Record<string, unknown>, unplaced: Unplaced): Record<string, unknown> {
-  const isShownIn = unplaced.some(({ impressions = 0 }) => impressions > 0);
-  const unknown = [
-    ...(isSpendIn(unplaced)
-      ? [
-          ...['profit', 'profit_net', 'cpi', 'cpc', 'cpm'],
-          ...['roas', 'roas_net', 'roas_blended', 'roas_blended_net', 'roas_unconverted'],
-        ]
-      : []),
-    ...(isShownIn ? ['ctr', 'ipm', 'cpm'] : []),
-  ];
-  return {
-    ...figures,
-    ...(isSpendIn(unplaced) ? { spend: figures.spend || null } : {}),
-    ...(isShownIn ? { ad_impressions_bought: figures.ad_impressions_bought || null } : {}),
-    ...Object.fromEntries(unknown.map((name) => [name, name === 'roas_unconverted' ? undefined : null])),
-  };
-}
 
 /** Sends a history and compares every report of it with the same report computed naively. */
 export function describeEveryReport(options: History): void {
@@ -452,7 +432,9 @@ export function describeEveryReport(options: History): void {
         if (!row) expect(Object.values(figures).filter(Boolean), key).toEqual([]);
         else {
           const [first] = own;
-          const named = Object.fromEntries(by.map(({ column }) => [column, row[column] ?? ''])) as Sent & {
+          const named = Object.fromEntries(
+            by.map(({ column }) => [column, row[column] ?? '']),
+          ) as unknown as Sent & {
             month?: string;
           };
           const like = first ?? { ...named, day: `${named.month ?? named.day}` };

@@ -267,3 +267,37 @@ export const monday = (day: string) => {
   const at = new Date(`${day}T00:00:00Z`);
   return new Date(at.getTime() - ((at.getUTCDay() + 6) % 7) * 86_400_000).toISOString().slice(0, 10);
 };
+
+export type Unplaced = readonly { nanos: bigint; impressions?: number }[];
+export const isSpendIn = (costs: Unplaced) => costs.some(({ nanos }) => nanos !== 0n);
+/** Figures of a row that other costs may be of, too: what is computed from them is unknown, and their own sums are so if they are 0. */
+export function whereKnown(figures: Record<string, unknown>, unplaced: Unplaced): Record<string, unknown> {
+  const isShownIn = unplaced.some(({ impressions = 0 }) => impressions > 0);
+  const unknown = [
+    ...(isSpendIn(unplaced)
+      ? [
+          ...['profit', 'profit_net', 'cpi', 'cpc', 'cpm'],
+          ...['roas', 'roas_net', 'roas_blended', 'roas_blended_net', 'roas_unconverted'],
+          ...Object.keys(figures).filter((name) => /^roas_(net_)?d/.test(name)),
+        ]
+      : []),
+    ...(isShownIn ? ['ctr', 'ipm', 'cpm'] : []),
+  ];
+  return {
+    ...figures,
+    ...(isSpendIn(unplaced)
+      ? { spend: figures.spend === undefined ? undefined : figures.spend || null }
+      : {}),
+    ...(isShownIn
+      ? {
+          ad_impressions_bought:
+            figures.ad_impressions_bought === undefined ? undefined : figures.ad_impressions_bought || null,
+        }
+      : {}),
+    ...Object.fromEntries(
+      unknown
+        .filter((name) => figures[name] !== undefined)
+        .map((name) => [name, name === 'roas_unconverted' ? undefined : null]),
+    ),
+  };
+}

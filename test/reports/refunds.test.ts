@@ -88,3 +88,26 @@ async function ltv(query: string) {
   const { revenue, ltv: value } = body.data[0]?.days['7'] ?? {};
   return { revenue, ltv: value };
 }
+
+it('counts a refund that finds nothing left to take back', async () => {
+  const own = await createTenant();
+  const token = await fetchToken(worker, own, { created_at: '2026-03-01T10:00:00Z' });
+  const steps = [
+    ['completed', '2026-03-02 12:00:00'],
+    ['refunded', '2026-03-03 12:00:00'],
+    ['refunded', '2026-03-03 13:00:00'],
+  ] as const;
+  for (const [status, created_at] of steps) {
+    const value = status === 'completed' ? 10 : undefined;
+    await worker.post(
+      own,
+      '/webhook',
+      envelope.purchase(token, { created_at }, { tr_id: 'GPA.2', value, status }),
+    );
+  }
+  await worker.deliver(worker.queue.take());
+  await settleAll(own.application.id);
+  const path = `/v1/reports/performance?application_id=${own.application.id}&from=2026-03-01&to=2026-03-05&group_by=month`;
+  const { totals } = await (await worker.team(own, path)).json<{ totals: Record<string, unknown> }>();
+  expect([totals.refunds, totals.refunded_revenue, totals.net_revenue]).toEqual([2, 10, 0]);
+});

@@ -236,6 +236,7 @@ describe('GET /v1/reports/retention', () => {
         },
       ],
       total_rows: 1,
+      totals: { size: 1, days: { '0': full, '1': full } },
       timezone: 'Asia/Tokyo',
       counted_through: expect.any(String),
       uncounted: 0,
@@ -268,6 +269,7 @@ describe('GET /v1/reports/retention', () => {
     expect((await retention('from=2026-04-01&to=2026-04-02')).body).toEqual({
       data: [],
       total_rows: 0,
+      totals: { size: 0, days: expect.any(Object) },
       timezone: 'Asia/Tokyo',
       counted_through: expect.any(String),
       uncounted: 0,
@@ -306,7 +308,7 @@ describe('GET /v1/reports/ltv', () => {
     ]);
     const answer = await worker.team(
       other,
-      `/v1/reports/ltv?application_id=${other.application.id}&from=${old.slice(0, 10)}&to=${yesterday.slice(0, 10)}&days=0,3`,
+      `/v1/reports/ltv?application_id=${other.application.id}&from=${old.slice(0, 10)}&to=${yesterday.slice(0, 10)}&days=0,3&attribution=all`,
     );
     expect(await answer.json()).toMatchObject({ data: [{ days: { 0: { roas: 0.5 }, 3: { roas: 0.5 } } }] });
   });

@@ -1,5 +1,6 @@
 import {
   ALL_METRICS,
+  basisText,
   COHORT_METRICS,
   DIMENSIONS,
   type DimensionDefinition,
@@ -44,7 +45,9 @@ function nullText(name: Metric): string {
 export function metricsPage(): string {
   const metrics = ALL_METRICS.map((name) => {
     const { label, unit, definition, formula = '', source }: MetricDefinition = METRICS[name];
-    return [`\`${name}\``, label, UNITS[unit], definition, formula, nullText(name), sourceText(source)];
+    const basis = basisText(name, 'paid');
+    const unitText = basis === '' ? UNITS[unit] : `${UNITS[unit]}; ${basis}`;
+    return [`\`${name}\``, label, unitText, definition, formula, nullText(name), sourceText(source)];
   });
   const cohorts = Object.entries(COHORT_METRICS).map(([name, { definition, source }]) => [
     `\`${name}\``,
@@ -68,6 +71,8 @@ Generated from \`src/catalogue\` by \`npm run docs:metrics\`. Counts without eve
 cannot provide it. A filter by country, OS or app version makes metrics null that cannot be grouped by that dimension.
 Erasing a device changes no figure: what was counted of it stays, without its identity (see [Erase a person](privacy.md#erase-a-person)). How revenue is predicted is
 explained in [Prediction](prediction.md).
+What is compared with spend is \`paid\`, of attributed devices, or \`blended\`, of all of them, with \`attribution=all\`. Figures of a \`cohort\` are of the devices acquired in the period, whenever
+they earned; those of the \`period\` of what happened in it.
 An amount is converted with the rate of its day, or else the latest earlier one: see
 [Exchange rates](operations.md#exchange-rates). Amounts without an exchange rate are left out; each row lists those that it lacks as \`unconverted\`.
 

@@ -186,7 +186,9 @@ export const LineChart = ({
   const isSingle = series.filter(({ before }) => before === undefined).length === 1 && !series[1]?.band;
   const readout = {
     places,
-    labels: labels.map((label, index) => (apart.has(index) ? `${label}, not complete` : label)),
+    labels: labels.map((label, index) =>
+      apart.has(index) && !label.endsWith('so far') ? `${label}, not complete` : label,
+    ),
     notes: labels.map((_, index) => marked.get(index)?.join(', ') ?? ''),
     // The label of the axis if this is the largest visible series.
     series: series.map((one) => {

@@ -12,7 +12,7 @@ import {
 } from '../tables/compared.tsx';
 import { EarlierCell, earlierOf, MetricMark } from '../tables/lacking.tsx';
 import { METRIC_DEFINITIONS, type MetricName, showMetric } from '../tables/metrics.ts';
-import { isHourly } from '../tables/part-of-day.ts';
+import { clock, isHourly } from '../tables/part-of-day.ts';
 import { type AxisUnit, placesIn, valuesAt } from '../tables/places.ts';
 import { sparkOf } from './geometry.ts';
 
@@ -28,11 +28,11 @@ export function withoutHours(names: readonly MetricName[]): string {
   return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 }
 
-/** What a metric has with the part of the view that is not compared; null if everything is compared. */
-function soFar(name: MetricName, view: View, { periods, report, shown }: ComparedReport): string | null {
+/** What a metric has of the compared part of the view; null if all of it is compared. */
+function ofCompared(name: MetricName, view: View, { periods, report, shown }: ComparedReport): string | null {
   if (!periods || report === shown) return null;
-  const text = showMetric(name, report.totals[name], view.currency);
-  return periods.untilHour === null ? `${text} with today so far` : `${text} so far`;
+  const text = showMetric(name, shown.totals[name], view.currency);
+  return periods.untilHour === null ? `${text} without today` : `${text} until ${clock(periods.untilHour)}`;
 }
 
 type HeadlineMetric = { name: MetricName; view: View; unit: AxisUnit; compared: ComparedReport };
@@ -53,14 +53,14 @@ const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isC
   const { label, hint } = METRIC_DEFINITIONS[name];
   const basis = basisText(name, basisOf(view.filters.attribution));
   const hasOwn = isCompared(compared, name);
-  const { totals } = hasOwn ? compared.shown : compared.report;
+  const { totals } = compared.report;
   const value = showMetric(name, totals[name], view.currency);
   const { periods } = compared;
   const earlier = hasOwn && periods ? earlierOf(name, compared.before?.totals) : null;
   const growing = periods !== null && isGrowing(name, periods, view);
   const by = earlier && !growing ? changeOf(name, comparedTotal(compared, name), earlier.value) : null;
   const isKnown = earlier !== null && earlier.value !== null;
-  const note = hasOwn ? soFar(name, view, compared) : null;
+  const note = hasOwn ? ofCompared(name, view, compared) : null;
   const over = periods && overText(name, periods, view);
   return (
     <div class={isChosen ? 'figure chosen' : 'figure'}>
@@ -74,6 +74,7 @@ const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isC
           {value}
           <MetricMark name={name} row={totals} />
         </strong>
+        {view.from <= view.today && view.to >= view.today && <small class="so-far">so far</small>}
         {by !== null ? (
           <Pill name={name} change={by} currency={view.currency} />
         ) : growing && isKnown ? (
@@ -82,8 +83,6 @@ const Card = ({ href, isChosen, ...shown }: HeadlineMetric & { href: string; isC
           <span class="pill">
             <EarlierCell name={name} earlier={earlier} currency={view.currency} /> before
           </span>
-        ) : periods && !hasOwn ? (
-          <span class="pill">so far</span>
         ) : (
           <span class="pill none" />
         )}

@@ -41,12 +41,18 @@ export function mondayOfWeek(week: string): string {
   return addDays(mondayOf(`${year}-01-04`), 7 * (Number(number) - 1));
 }
 
-/** What reports call an hour (`2026-11-01T01:00:00-04:00`), day, week or month. */
+/** What reports call an hour (`2026-11-01T01:00:00-04:00`), day, week or month. That of today has its figures so far, and says so. */
 export function placeText(unit: string, key: string, today: string): string {
   if (unit === 'hour') return `${dayText(key.slice(0, 10), today)}, ${key.slice(11, 16)}`;
-  if (unit === 'week') return `Week of ${dateText(mondayOfWeek(key), today)}`;
-  return unit === 'month' ? monthText(`${key}-01`) : dayText(key, today);
+  if (unit === 'week') {
+    const monday = mondayOfWeek(key);
+    return `Week of ${dateText(monday, today)}${soFar(monday === mondayOf(today))}`;
+  }
+  if (unit === 'month') return monthText(`${key}-01`) + soFar(today.startsWith(key));
+  return dayText(key, today) + soFar(key === today);
 }
+
+const soFar = (isOfToday: boolean) => (isOfToday ? ', so far' : '');
 
 /** A range of days, with the year if it is not the current one: `25 Oct – 20 Nov`. A single day has its weekday. */
 export function shortDays({ from, to }: DayRange, today: string): string {

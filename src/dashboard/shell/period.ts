@@ -31,7 +31,17 @@ export const DEFAULT_COMPARISON = 'previous' satisfies ComparisonChoice;
 /** Whether nothing comes before a period that it could be compared with. */
 export const isUncompared = (period: string | null): boolean => period === 'all';
 
-/** The days of a relative period as of `today`. `firstDay` is the start of `all`. */
+/** Periods of whole days, which end yesterday. */
+const isOfWholeDays = (period: Period | null): boolean => /^\d+d$/.test(period ?? '');
+
+/** Whether the days of a period depend on the first day with figures. */
+export const needsFirstDay = (period: Period): boolean => period === 'all' || isOfWholeDays(period);
+
+/**
+ * The days of a relative period as of `today`, by the one rule for every page, card, table, chart and file, compared or not. Some days back are
+ * whole days, which end yesterday; the others include today. `firstDay` is the first with figures: the start of `all`, and on that day itself
+ * today is all there is to show.
+ */
 export function daysOfPeriod(
   period: Exclude<Period, 'custom'>,
   today: string,
@@ -54,8 +64,11 @@ export function daysOfPeriod(
     }
     case 'all':
       return { from: firstDay < today ? firstDay : today, to: today };
-    default:
-      return { from: addDays(today, 1 - Number.parseInt(period, 10)), to: today };
+    default: {
+      const days = Number.parseInt(period, 10);
+      const to = firstDay < today ? addDays(today, -1) : today;
+      return { from: addDays(to, 1 - days), to };
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { SEGMENT, SEGMENT_DIMENSIONS } from '#catalogue';
 import { database } from '#db';
 import { AppError, readAs } from '#http';
 import { CURRENCIES } from '#lib/currencies';
-import { dayIn, isDay } from '#lib/time';
+import { addDays, dayIn, isDay } from '#lib/time';
 import { askedFilters, findFirstDay, ReportFilters } from '#reports';
 import { type ApplicationRow, listApplications } from '#teams';
 import type { DashboardContext } from './page-record.ts';
@@ -15,6 +15,7 @@ import {
   DEFAULT_PERIOD,
   daysOfPeriod,
   isUncompared,
+  needsFirstDay,
   PERIODS,
   type Period,
 } from './period.ts';
@@ -143,14 +144,12 @@ async function readPeriod(
   const period = Object.hasOwn(PERIODS, named) ? (named as Period) : null;
   if (period === 'custom' || (period === null && (isDay(from) || isDay(to)))) {
     const last = isDay(to) ? to : today;
-    const first = isDay(from) ? from : daysOfPeriod(DEFAULT_PERIOD, last).from;
+    const first = isDay(from) ? from : daysOfPeriod(DEFAULT_PERIOD, addDays(last, 1), '').from;
     return { period: 'custom', ...(first <= last ? { from: first, to: last } : { from: last, to: first }) };
   }
-  const firstDay = period === 'all' ? await findFirstDay(c.env.DB, application.id, today) : undefined;
-  return {
-    period: period ?? DEFAULT_PERIOD,
-    ...daysOfPeriod(period ?? DEFAULT_PERIOD, today, firstDay ?? today),
-  };
+  const relative = period ?? DEFAULT_PERIOD;
+  const firstDay = needsFirstDay(relative) ? await findFirstDay(c.env.DB, application.id, today) : null;
+  return { period: relative, ...daysOfPeriod(relative, today, firstDay ?? today) };
 }
 
 /** Filters whose values belong to one application. */

@@ -24,7 +24,7 @@ function setUpReadout(plot, { places, labels, notes, series }, shown) {
     line.append(isolated, text);
     return line;
   };
-  const nameOf = (index) => labels[index].replace(', not complete', '');
+  const nameOf = (index) => labels[index].replace(/, (not complete|so far)$/, '');
   const draw = (index) => {
     at = Math.min(labels.length - 1, Math.max(0, index));
     const place = places[at];

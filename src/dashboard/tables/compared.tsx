@@ -33,9 +33,9 @@ const MATURE_DAYS = 30;
 export type ComparedReport = {
   /** Which periods are compared; null if none are. */
   periods: Periods | null;
-  /** The rows to show. By time, they cover the whole view; by other groups, what is compared. */
+  /** The rows and totals to show, of the whole view. */
   report: PerformanceReport;
-  /** Its totals cover what is compared; `report` itself if nothing is. */
+  /** What is compared: `report` itself, or without the part of the view that is not over. */
   shown: PerformanceReport;
   /** The earlier period; its totals cover what is compared. */
   before: PerformanceReport | null;
@@ -83,15 +83,17 @@ export async function readCompared(
   }
   const narrow = metric ? { metrics: [metric] } : {};
   const until = periods.untilHour === null ? {} : { until_hour: periods.untilHour };
+  // The days that are shown are the same whether they are compared or not; today is among them only if it was asked for.
+  const isWhole = periods.now.to === view.to && periods.untilHour === null;
   if (!isByTime) {
-    const [report, before] = await Promise.all([
-      known ?? read({ ...periods.now, ...until }),
+    const [report, shown, before] = await Promise.all([
+      known ?? read({}),
+      isWhole ? null : read({ ...periods.now, ...until }),
       read({ ...periods.before, ...until, ...narrow }),
     ]);
-    return { periods, report, shown: report, before, earlier: before };
+    return { periods, report, shown: shown ?? report, before, earlier: before };
   }
   const inTotal: Pick<PerformanceQuery, 'group_by'> = { group_by: ['month'] };
-  const isWhole = periods.now.to === view.to && periods.untilHour === null;
   const [report, shown, before, hours] = await Promise.all([
     known ?? read({}),
     isWhole ? null : read({ ...periods.now, ...until, ...inTotal }),
@@ -204,7 +206,7 @@ export const Pill = ({
 export const ChangePill = ({
   name,
   now,
-  earlier: { value: was, lacks },
+  earlier: { value: was, lacks, now: compared = numberOf(now) },
   currency,
 }: {
   name: MetricName;
@@ -213,7 +215,7 @@ export const ChangePill = ({
   currency: string;
 }) => {
   // The room of a pill, so that the figures of a column stay below each other.
-  const change = changeOf(name, typeof now === 'number' ? now : null, was);
+  const change = changeOf(name, compared, was);
   if (change === null || was === null) return <span class="changed" />;
   const before = showMetric(name, was, currency);
   return (
@@ -300,4 +302,16 @@ export function figuresBefore(
     if (found) return earlierOf(name, found);
     return { value: isCut ? null : nothingOf(name), lacks: [] };
   };
+}
+
+/** What each group had before of a metric, with what it has now of the compared days. */
+export function comparedFigures(
+  groups: readonly string[],
+  { report, shown, before }: Pick<ComparedReport, 'report' | 'shown' | 'before'>,
+  name: MetricName,
+): (row: PerformanceRow) => Earlier {
+  const earlier = figuresBefore(groups, before, name);
+  if (report === shown) return earlier;
+  const now = figuresBefore(groups, shown, name);
+  return (row) => ({ ...earlier(row), now: now(row).value });
 }

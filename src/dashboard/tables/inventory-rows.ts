@@ -24,7 +24,7 @@ import {
 } from './inventory-table.tsx';
 import { earlierOf } from './lacking.tsx';
 import { METRIC_NAMES, type MetricName, nothingOf, sortRows } from './metrics.ts';
-import { askedOf, comparedPeriods } from './part-of-day.ts';
+import { comparedPeriods } from './part-of-day.ts';
 import { changesIn, rowWithChange, withBefore } from './row-changes.ts';
 
 /** The figures of an item without any data. */
@@ -69,12 +69,10 @@ export async function countOthers(
 /** Every item of the application at this level, with its figures for the period, in the requested order. `isCut`: there are older items, which are not read. */
 export async function readRows(c: DashboardContext, view: View, asked: InventoryRequest) {
   const { level, status } = asked;
-  const periods = comparedPeriods(view, [level], metricsOf(asked));
   const query = {
     ...readAs(PerformanceQuery, {
       ...viewAsked(view),
       group_by: level,
-      ...(periods ? askedOf(periods) : {}),
     }),
     limit: MAX_INVENTORY,
     metrics: metricsOf(asked),
@@ -171,7 +169,7 @@ export async function readTotals(
       { ...wanted, report: known },
     );
     const was = earlierOf(metric, compared.before?.totals);
-    return rowWithChange(compared.shown.totals, metric, was, comparedTotal(compared, metric));
+    return rowWithChange(compared.report.totals, metric, was, comparedTotal(compared, metric));
   };
   if (isWhole(asked)) return read(view, report);
   const active = rows.filter(({ figures }) => figures);

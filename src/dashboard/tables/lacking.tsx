@@ -105,7 +105,12 @@ const youngText = (day: number, value: CellValue | object) =>
     : `Day ${day} is not over for any of these devices`;
 
 /** A metric of an earlier period, and what it lacks. */
-export type Earlier = { value: number | null; lacks: UnratedAmounts };
+export type Earlier = {
+  value: number | null;
+  lacks: UnratedAmounts;
+  /** What it is compared with, if that is not the figure beside it: of the days that are over. */
+  now?: number | null;
+};
 
 /** An earlier figure that is not known. */
 export const UNKNOWN: Earlier = { value: null, lacks: [] };

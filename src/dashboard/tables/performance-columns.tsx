@@ -5,7 +5,7 @@ import type { ComparedReport } from './compared.tsx';
 import { figureColumn, totalCells } from './figure-column.tsx';
 import { groupLabel } from './groups.tsx';
 import { earlierOf } from './lacking.tsx';
-import { firstOrder, headingsOf, type MetricName } from './metrics.ts';
+import { firstOrder, headingsOf, type MetricName, numberOf } from './metrics.ts';
 import { areCompared, earlierIn } from './row-changes.ts';
 import type { Column } from './table.tsx';
 
@@ -20,9 +20,13 @@ export const performanceTotals = (
   { view, metrics, compared }: { view: View; metrics: readonly MetricName[]; compared?: MetricName },
   { report, shown, before }: ComparedReport,
 ): Child[] => {
-  // Over time, the rows may be of more days than are compared.
-  const isSame = report === shown && before !== null && compared !== undefined && areCompared(rows, compared);
-  const change = isSame ? { name: compared, earlier: earlierOf(compared, before.totals) } : undefined;
+  const change =
+    before !== null && compared !== undefined && areCompared(rows, compared)
+      ? {
+          name: compared,
+          earlier: { ...earlierOf(compared, before.totals), now: numberOf(shown.totals[compared]) },
+        }
+      : undefined;
   return totalCells(groups.length, shownOf(rows, metrics), rows, report.totals, view.currency, change);
 };
 

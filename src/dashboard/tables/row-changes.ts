@@ -2,7 +2,7 @@ import { addDays, daysBetween, hourIn } from '#lib/time';
 import type { PerformanceReport, PerformanceRow } from '#reports';
 import { isOfGroup } from '#reports';
 import type { View } from '../shell/view.ts';
-import { type ComparedReport, figuresBefore } from './compared.tsx';
+import { type ComparedReport, comparedFigures, figuresBefore } from './compared.tsx';
 import { isTimeGroup } from './groups.tsx';
 import { type Earlier, UNKNOWN, type UnratedAmounts } from './lacking.tsx';
 import { type MetricName, numberOf } from './metrics.ts';
@@ -28,26 +28,29 @@ export function withBefore(
   groups: readonly string[],
   metric: MetricName,
   view: View,
-  { report, earlier, periods }: ComparedReport,
+  { report, shown, earlier, periods }: ComparedReport,
 ): PerformanceRow[] {
   const unit = groups.find(isTimeGroup);
   const isCompared = unit === undefined || groups.join() === 'day' || groups.join() === 'hour';
   if (!earlier || !periods || !isCompared) return report.data;
-  const figureBefore = figuresBefore(groups, unit === 'hour' ? byClock(earlier) : earlier, metric);
-  const { now, before } = periods;
-  const apart = daysBetween(before.from, view.from);
+  const before = unit === 'hour' ? byClock(earlier) : earlier;
+  const figureBefore = unit
+    ? figuresBefore(groups, before, metric)
+    : comparedFigures(groups, { report, shown, before }, metric);
+  const { now } = periods;
+  const apart = daysBetween(periods.before.from, view.from);
   const current = hourIn(view.application.timezone, view.now);
   /** The earlier place that a day or hour is compared with; null if it is not compared. */
   const placeBefore = (place: string): string | null => {
     const was = addDays(place.slice(0, DAY_CHARS), -apart) + place.slice(DAY_CHARS, CLOCK_CHARS);
-    const isOver = unit === 'hour' ? place !== current : place <= now.to && was <= before.to;
+    const isOver = unit === 'hour' ? place !== current : place <= now.to && was <= periods.before.to;
     return isOver ? was : null;
   };
   return report.data.map((row) => {
     const place = unit && isOfGroup(row) ? placeBefore(String(row[unit])) : '';
     if (!isOfGroup(row) || place === null) return rowWithChange(row, metric, UNKNOWN, null);
     const was = figureBefore(unit ? { ...row, [unit]: place } : row);
-    return rowWithChange(row, metric, was, numberOf(row[metric]));
+    return rowWithChange(row, metric, was, was.now === undefined ? numberOf(row[metric]) : was.now);
   });
 }
 
@@ -85,8 +88,9 @@ export const changeOrder = (sort: string, metric: MetricName): string =>
 
 /** What a row had of a metric before. */
 export function earlierIn(row: PerformanceRow | undefined, metric: MetricName): Earlier {
-  if (typeof row?.[changeOf(metric)] !== 'number') return UNKNOWN;
-  return { value: numberOf(row[beforeOf(metric)]), lacks: (row.before_unconverted ?? []) as UnratedAmounts };
+  const [change, value] = [row?.[changeOf(metric)], numberOf(row?.[beforeOf(metric)])];
+  if (!row || typeof change !== 'number' || value === null) return UNKNOWN;
+  return { value, now: value + change, lacks: (row.before_unconverted ?? []) as UnratedAmounts };
 }
 
 /** Whether rows have been compared, so that they can be sorted by change. */

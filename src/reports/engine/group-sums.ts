@@ -57,9 +57,13 @@ export async function readReportSums(
   const whole = await readReportSums(stores, application, { ...question, names: [], limit: 1, q: undefined });
   return {
     ...{ groups, cut, total: whole.total },
-    unplaced: unplaced && withDifference(unplaced, whole.total, total),
+    unplaced: unplaced && (lacksPayments(names) ? withDifference(unplaced, whole.total, total) : unplaced),
   };
 }
+
+/** Whether figures by these groupings lack what only stores tell of payments. */
+const lacksPayments = (names: ReportQuestion['names']) =>
+  names.some((name) => name === 'hour' || name === 'item');
 
 /** Sums with those that `whole` has more than `part`, such as payments without an hour. */
 function withDifference(sums: Sums, whole: Sums, part: Sums): Sums {

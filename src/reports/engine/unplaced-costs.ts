@@ -134,7 +134,7 @@ async function readPlaces(
 }
 
 /** SQL for the different costs that do not state what a report groups or filters by, with what they state of it. */
-export function unplacedSql({ applicationId, from, to, filters, names }: Scan): SQL {
+function unplacedSql({ applicationId, from, to, filters, names }: Scan): SQL {
   const byName = costNames(applicationId);
   const undecided = namesUndecided(filters);
   const asked = [...new Set([...names, ...undecided])];

@@ -1,7 +1,7 @@
 import { compareMeans, compareProportions } from '#lib/statistics/compare';
 import type { Sent } from '../history.ts';
 import * as naive from '../naive.ts';
-import { CREATIVES, rateInto, STATED } from '../setup.ts';
+import { CREATIVES, isSpendIn, rateInto, STATED } from '../setup.ts';
 import {
   type Columns,
   costColumns,
@@ -11,6 +11,7 @@ import {
   ratesOf,
   spentIn,
   unallocatedIn,
+  unplacedIn,
 } from './expected.ts';
 import {
   daysBetween,
@@ -87,11 +88,20 @@ export function ltv(world: World, question: Question): Expected {
     return own && { ...columnsOf(day), ...own };
   });
   const cohorts = cohortsOf(world, question);
+  /** Of the days of a cohort. */
+  const unplacedOf = (columns: Columns) =>
+    unplacedIn(world, question, columns).filter(({ cost }) =>
+      Object.entries(columnsOf(cost.date)).every(([name, value]) => columns[name] === value),
+    );
   return {
     rows: [...cohorts].map(([key, { columns, items }]) => {
       const own = knows ? (costs.get(key)?.items ?? []) : null;
       const size = sizeOf(items);
-      const worthBy = (day: number) => naive.lifetimeValue(items, own, day, world.today, rateOn, days);
+      const isOpen = knows && isSpendIn(unplacedOf(columns));
+      const worthBy = (day: number) => {
+        const worth = naive.lifetimeValue(items, own, day, world.today, rateOn, days);
+        return isOpen ? { ...worth, roas: null } : worth;
+      };
       const isPaidBack = (day: number) => {
         const { roas, eligible } = worthBy(day);
         return roas !== null && roas >= 1 && eligible * 2 >= size;

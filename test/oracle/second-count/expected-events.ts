@@ -1,5 +1,6 @@
 import type { Sent } from '../history.ts';
 import * as naive from '../naive.ts';
+import { whereKnown } from '../setup.ts';
 import {
   allColumns,
   type Columns,
@@ -16,6 +17,7 @@ import {
   sourceOf,
   spentIn,
   unallocatedIn,
+  unplacedIn,
 } from './expected.ts';
 import { acquiredIn } from './expected-devices.ts';
 import {
@@ -208,17 +210,22 @@ export function performance(world: World, question: Question): Expected {
         rateOn,
       );
       const ofCohort = metrics ? cohortOf(columns, costs?.items ?? []) : {};
-      return { columns, figures: { ...ofCohort, ...only(figures, lacks, metrics) } };
+      const unplaced = lacks('spend') || !knows ? [] : unplacedIn(world, question, columns);
+      const known = whereKnown({ ...ofCohort, ...only(figures, lacks, metrics) }, unplaced);
+      return { columns, figures: known };
     }),
     rest: {
-      totals: {
-        ...(metrics ? cohortsOf(world, question, [])({}, spent) : {}),
-        ...only(
-          naive.performance(events, world.sent, spent, days.length, rateOn),
-          lackingOf([], filters, until !== undefined),
-          metrics,
-        ),
-      },
+      totals: whereKnown(
+        {
+          ...(metrics ? cohortsOf(world, question, [])({}, spent) : {}),
+          ...only(
+            naive.performance(events, world.sent, spent, days.length, rateOn),
+            lackingOf([], filters, until !== undefined),
+            metrics,
+          ),
+        },
+        knows ? unplacedIn(world, question) : [],
+      ),
       unconverted: naive.unconverted([...naive.amountsOf(events), ...spent], rateOn),
       currency: world.currency,
       timezone: world.zone,

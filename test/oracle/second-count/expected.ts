@@ -92,11 +92,64 @@ export function costColumns(world: World, group: string, cost: Cost): Columns | 
   const span = SPANS[group];
   if (span) return { [group]: span(cost.date) };
   const stated = STATED.find((name) => name === group);
-  if (stated) return { [stated]: statedBy(cost)[stated] || null };
+  if (stated) return statedBy(cost)[stated] === '' ? undefined : { [stated]: statedBy(cost)[stated] };
   return group === 'currency' ? { currency: cost.currency } : undefined;
 }
 
 export type CostAmount = naive.Spend & { cost: Cost };
+
+/** Whether a cost that names no ad set or creative may be of one of these ids. */
+function mayBeNamed(world: World, name: Named, cost: Cost, ids: readonly unknown[]): boolean {
+  if (cost[name]) return false;
+  return CREATIVES.some(
+    (own, at) =>
+      own.campaign === cost.campaign &&
+      (!cost.adset || own.adset === cost.adset) &&
+      ids.includes(world.ids[at]?.[name]),
+  );
+}
+
+/** Costs that filters ask for or may ask for; `isOpen` if they do not state what decides that. */
+function possibleIn(world: World, { from, to, filters }: Question) {
+  return world.costs.flatMap((cost) => {
+    if (cost.date < from || cost.date > to || filters.attribution === 'organic') return [];
+    let isOpen = false;
+    for (const name of STATED) {
+      const own = statedBy(cost)[name];
+      if (isOneOf(filters[name], own)) continue;
+      if (own !== '') return [];
+      isOpen = true;
+    }
+    for (const name of NAMED) {
+      const wanted = filters[`${name}_id`];
+      const id = costId(world, name, cost);
+      if (wanted === undefined || (typeof id === 'string' && wanted.includes(id))) continue;
+      if (!mayBeNamed(world, name, cost, wanted)) return [];
+      isOpen = true;
+    }
+    return [{ cost, isOpen, impressions: cost.impressions ?? 0, nanos: naive.nanosIn(cost.amount) }];
+  });
+}
+
+/** Costs that may be of a row, or with filters of the totals, and do not state all that is asked for. `columns` are the row's. */
+export function unplacedIn(world: World, question: Question, columns?: Columns) {
+  return possibleIn(world, question).filter(({ cost, isOpen }) => {
+    if (columns === undefined) return isOpen;
+    let lacks = isOpen;
+    for (const group of question.groups) {
+      const own = costColumns(world, group, { ...cost });
+      if (own) {
+        const isSame = Object.entries(own).every(([name, value]) => columns[name] === value);
+        if (!isSame) return false;
+        continue;
+      }
+      const named = NAMED.find((name) => name === group);
+      if (named && !mayBeNamed(world, named, cost, [columns[`${named}_id`]])) return false;
+      lacks = true;
+    }
+    return lacks;
+  });
+}
 
 /** What was spent in the period on what the filters select. All spend is on creatives. */
 export const spentIn = (world: World, question: Question): CostAmount[] =>

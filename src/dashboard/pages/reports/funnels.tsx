@@ -158,7 +158,6 @@ function funnelsPage(c: DashboardContext) {
     const compared = comparedWholeDays(view);
     const { data: query, faults } = checkForm(FunnelQuery, {
       ...viewAsked(view),
-      ...compared?.now,
       steps: carry.steps,
       ...(window ? { window_hours: window } : {}),
       ...(group ? { group_by: group } : {}),

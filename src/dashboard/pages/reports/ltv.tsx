@@ -74,7 +74,7 @@ function ltvPage(c: DashboardContext) {
   const carry = { ...asked, show: figure, predict: chosen ?? '', revenue };
   return renderReport(c, { carry }, async (view, here) => {
     const compared = comparedWholeDays(view);
-    const ofView = { ...viewAsked(view), ...compared?.now };
+    const ofView = viewAsked(view);
     const net = String(revenue === 'net');
     const read = (days: readonly number[], changes: Record<string, unknown>) =>
       reportLtv(

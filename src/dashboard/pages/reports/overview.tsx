@@ -7,7 +7,7 @@ import { readMarkers } from '../../charts/markers.ts';
 import { Card } from '../../shell/parts.tsx';
 import { CsvLink } from '../../shell/report.tsx';
 import { type View, viewQuery } from '../../shell/view.ts';
-import { ComparedDays, figuresBefore, readCompared } from '../../tables/compared.tsx';
+import { ComparedDays, comparedFigures, comparedTotal, readCompared } from '../../tables/compared.tsx';
 import { figureColumn, totalCells } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
 import { earlierOf, UNKNOWN } from '../../tables/lacking.tsx';
@@ -68,7 +68,7 @@ async function TopCampaigns({
     `-${revenue}`,
   ).slice(0, MAX_CAMPAIGNS);
   if (rows.length === 0) return null;
-  const before = figuresBefore(groups, compared.before, revenue);
+  const before = comparedFigures(groups, compared, revenue);
   const columns: Column<PerformanceRow>[] = [
     {
       label: groupLabel('campaign'),
@@ -96,7 +96,9 @@ async function TopCampaigns({
         columns={columns}
         totals={totalCells(1, figures, rows, compared.report.totals, view.currency, {
           name: revenue,
-          earlier: compared.periods ? earlierOf(revenue, compared.before?.totals) : UNKNOWN,
+          earlier: compared.periods
+            ? { ...earlierOf(revenue, compared.before?.totals), now: comparedTotal(compared, revenue) }
+            : UNKNOWN,
         }).with(0, 'All, with organic')}
       />
     </Card>

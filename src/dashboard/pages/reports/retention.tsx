@@ -48,12 +48,12 @@ function retentionPage(c: DashboardContext) {
       reportRetention(
         c.env,
         view.application,
-        readAs(RetentionQuery, { ...viewAsked(view), ...compared?.now, days: days.join(','), ...changes }),
+        readAs(RetentionQuery, { ...viewAsked(view), days: days.join(','), ...changes }),
         view.now,
       );
     const grouped = cohortsAsked(asked);
     if (wantsCsv(c)) {
-      const query = { ...viewAsked(view), ...compared?.now, days: DAYS.join(','), ...grouped };
+      const query = { ...viewAsked(view), days: DAYS.join(','), ...grouped };
       return answerReportCsv(c, 'retention', query, view);
     }
     const [report, curves] = await Promise.all([
