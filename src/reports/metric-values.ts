@@ -39,7 +39,7 @@ export const noMetrics = (asked: readonly Metric[] = []): Record<string, null> =
   Object.fromEntries([...PLAIN_METRICS, ...asked].map((name) => [name, null]));
 
 /** What the metrics of a group are computed from. */
-type Group = {
+type ComputedFrom = {
   sums: Sums;
   /** How many days it covers. */
   days: number;
@@ -62,7 +62,7 @@ const blended = (sums: Sums): Sums => ({
 
 /** Every metric of a group; null for those that its grouping cannot provide. `nothing` are the metrics of a group without figures. */
 export function metricsOf(
-  { sums, days, given, unstated, basis }: Group,
+  { sums, days, given, unstated, basis }: ComputedFrom,
   nothing = noMetrics(),
 ): MetricValues {
   // One object for all of them: a report by creative has thousands of rows.
@@ -118,7 +118,7 @@ function additiveOf(name: Metric, sums: Sums): bigint {
  */
 export function unplacedMetrics(
   unplaced: Sums,
-  rows: readonly Group[],
+  rows: readonly ComputedFrom[],
   given: ReadonlySet<Metric>,
   totals: MetricValues,
   nothing = noMetrics(),

@@ -1,5 +1,5 @@
 /** The free plan takes 3 MB. Some 90 are the reader of .xlsx files, which only an upload of one loads. */
-export const MAX_BUNDLE_KIB = 935;
+export const MAX_BUNDLE_KIB = 940;
 
 /** What each figure has to hold; figures without a bar explain others. */
 const TARGETS: Record<string, ['>=' | '<=', number]> = {

@@ -93,6 +93,7 @@ const RUN_BY: Record<string, string> = {
   'npx wrangler d1 export': 'test/cli/export.slow.test.ts',
   'SELECT ': 'test/lake/duckdb.slow.test.ts',
   'SET VARIABLE first_day': 'test/lake/duckdb.slow.test.ts',
+  'WITH sent AS (': 'test/lake/duckdb.slow.test.ts',
   'SET VARIABLE today': 'test/lake/duckdb.slow.test.ts',
   'CREATE VIEW events': 'test/lake/duckdb.slow.test.ts',
   'CREATE MACRO uuid_of': 'test/lake/duckdb.slow.test.ts',

@@ -21,7 +21,7 @@ it('describes every metric and when it is null', () => {
   const [, name, unit, , formula, nullWhere] = cells('cpi');
   expect([name, unit, formula, nullWhere]).toEqual([
     'CPI',
-    'money, in units of the reporting currency',
+    'money, in units of the reporting currency; paid',
     'spend / attributed installs',
     'by `hour`, `app_version`, `sdk_version`, `source`, `media_source`, `placement`, `item`, `event_name`, `currency`; without spend; if the divisor is 0',
   ]);

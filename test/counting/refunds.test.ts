@@ -81,8 +81,9 @@ it('lets a refund wait for its purchase', async () => {
   expect(await daysOf(counter)).toEqual([]);
   await count(of('2026-03-02'));
   expect(await daysOf(counter)).toEqual(BOTH_DAYS);
+  // Nothing is left to take back: a refund all the same.
   await count(refund('2026-03-21'));
-  expect(await daysOf(counter)).toEqual(BOTH_DAYS);
+  expect(await daysOf(counter)).toEqual([...BOTH_DAYS, ['2026-03-21', 'usd', 1, 0, 0]]);
 });
 
 it('finds the purchase in the same batch and in the same run', async () => {
@@ -107,6 +108,7 @@ it('takes back parts, but never more than the purchase', async () => {
     ['2026-03-03', 'usd', 1, 4, 0],
     ['2026-03-04', 'usd', 1, 4, 0],
     ['2026-03-05', 'usd', 1, 2, 0],
+    ['2026-03-06', 'usd', 1, 0, 0],
   ]);
 });
 
@@ -134,6 +136,8 @@ it('counts a refund in another currency once, in that currency', async () => {
   expect(await daysOf(counter)).toEqual([
     ['2026-03-02', 'eur', 0, 0, 9],
     ['2026-03-03', 'eur', 1, 9, 0],
+    ['2026-03-04', 'eur', 1, 0, 0],
+    ['2026-03-05', 'usd', 1, 0, 0],
   ]);
 });
 

@@ -89,10 +89,12 @@ it.each(LISTS)('/v1/%s says on the last page that it is the last, even if it is 
   const whole = await read('limit=2');
   expect([whole.data.length, whole.next_cursor]).toEqual([2, null]);
   const first = await read('limit=1');
-  expect(first).toEqual({ data: whole.data.slice(0, 1), next_cursor: expect.any(String) });
+  // Some lists say on their first page what all pages add up to.
+  expect(first).toEqual({ ...whole, data: whole.data.slice(0, 1), next_cursor: expect.any(String) });
   expect(await read(`limit=1&cursor=${first.next_cursor}`)).toEqual({
     data: whole.data.slice(1),
     next_cursor: null,
+    ...('totals' in whole ? { totals: null } : {}),
   });
   for (const limit of ['0', '201', 'x']) {
     const refused = await worker.team(

@@ -35,16 +35,16 @@ const MAX_PATTERNS = 20_000;
 /** Costs name a campaign, and need not name an ad set or creative. */
 const isFineName = (name: DimensionName) => name === 'adset' || name === 'creative';
 
-type Scan = CostPeriod & { names: readonly DimensionName[] };
-type Row = Record<string, string | number | null>;
+type CostsAsked = CostPeriod & { names: readonly DimensionName[] };
+type FoundCosts = Record<string, string | number | null>;
 
 /** Which rows of a report by `names` lack costs of the period that do not state what it groups or filters by. */
-export async function readUnplacedCosts(d1: D1Database, scan: Scan): Promise<UnplacedCosts> {
+export async function readUnplacedCosts(d1: D1Database, scan: CostsAsked): Promise<UnplacedCosts> {
   const { names, filters } = scan;
   const mayLack = isUndecided(filters) || names.some((name) => isCostDimension(name) || isFineName(name));
   if (!mayLack || !hasCosts(names) || filters.attribution === 'organic') return ALL_PLACED;
   const db = database(d1);
-  const rows = await db.all<Row>(unplacedSql(scan));
+  const rows = await db.all<FoundCosts>(unplacedSql(scan));
   if (rows.length === 0) return ALL_PLACED;
   const placesOf = await readPlaces(db, scan, rows);
   const patterns = new Map<string, Unstated>();
@@ -91,7 +91,7 @@ const keysOf = (tokens: readonly (readonly string[])[]): string[] =>
 const ANY = '*';
 const anyOf = (campaign: unknown, adset: unknown = '') => `${ANY}${JSON.stringify([campaign, adset])}`;
 
-function tokenOf(name: DimensionName, row: Row, span: string | null | undefined): string {
+function tokenOf(name: DimensionName, row: FoundCosts, span: string | null | undefined): string {
   if (isTime(name)) return span ?? '';
   const value = String(row[name] ?? '');
   if (value !== '') return groupedAs(name, value);
@@ -114,8 +114,8 @@ function tokensOf(name: DimensionName, value: string, placesOf: Places): string[
 /** The campaign and ad set of each ad set or creative that such costs may be of, by id. */
 async function readPlaces(
   db: Database,
-  { applicationId, names }: Scan,
-  rows: readonly Row[],
+  { applicationId, names }: CostsAsked,
+  rows: readonly FoundCosts[],
 ): Promise<Places> {
   const level = names.includes('creative') ? creatives : names.includes('adset') ? adsets : null;
   if (!level) return new Map();
@@ -134,7 +134,7 @@ async function readPlaces(
 }
 
 /** SQL for the different costs that do not state what a report groups or filters by, with what they state of it. */
-function unplacedSql({ applicationId, from, to, filters, names }: Scan): SQL {
+function unplacedSql({ applicationId, from, to, filters, names }: CostsAsked): SQL {
   const byName = costNames(applicationId);
   const undecided = namesUndecided(filters);
   const asked = [...new Set([...names, ...undecided])];
