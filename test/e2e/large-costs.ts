@@ -30,12 +30,13 @@ const dayOf = (index: number) => new Date(Date.UTC(2025, 0, 1 + index)).toISOStr
 
 /** A file that is sorted by ad, so that its days are mixed. `wrong`: the amount of its last row. */
 async function writeMonths(name: string, heading: string, amount: string, wrong = amount): Promise<string> {
-  const long = `${'Prospecting, lookalikes of payers '.repeat(4)}`.trim();
+  // So long that the file has more bytes than one request takes.
+  const long = 'Prospecting, lookalikes of payers '.repeat(7).trim();
   const lines = Array.from({ length: ROWS }, (_, index) => {
     const day = dayOf(index % DAYS);
     const ad = Math.floor(index / DAYS);
     const last = index === ROWS - 1;
-    return `${day},Spring,"${long} ${ad % 20}",Ad ${ad},${last ? wrong : amount},1234,56`;
+    return `${day},"Spring ${long}","${ad % 20} ${long}","Ad ${ad} ${long}",${last ? wrong : amount},1234,56`;
   });
   const file = path.join(folder, name);
   await writeFile(file, `${heading}\n${lines.join('\n')}\n`);

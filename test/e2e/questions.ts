@@ -37,7 +37,12 @@ before(async () => {
   service = await startService();
   ({ demo } = service);
   await simulate(service, { devices: 60, days: 20, seed: 5 });
-  const costs = [LOSING, { ...LOSING, country: 'us' }, { campaign: UNMATCHED }].map((names) => ({
+  // A cost that states no country could be of each of them, and leaves what each returned unknown.
+  const costs = [
+    { ...LOSING, country: 'us' },
+    { ...LOSING, country: 'de' },
+    { campaign: UNMATCHED, country: 'us' },
+  ].map((names) => ({
     ...{ date: new Date(Date.now() - WEEK_MS).toISOString().slice(0, 10), currency: 'usd', amount: 900 },
     ...names,
   }));

@@ -43,10 +43,15 @@ const Sourced = ({
   </>
 );
 
-const Figures = ({ figures, view }: NetworkPageProps) => (
+const Figures = ({ network, figures, view }: NetworkPageProps) => (
   <Card
     title="In this period"
-    aside={<a href={`/breakdown${viewQuery(view, { by: 'network' })}`}>Compare networks</a>}
+    aside={
+      <>
+        <a href={`/breakdown${viewQuery(view, { by: 'country', network: network.id })}`}>By country</a>
+        <a href={`/breakdown${viewQuery(view, { by: 'network' })}`}>Compare networks</a>
+      </>
+    }
   >
     <dl class="figures">
       {FIGURES.map((name) => (
