@@ -57,6 +57,28 @@ async function migrate(release: Release, stores: string): Promise<void> {
 type Answers = Record<string, unknown>;
 
 /** What the team can read, by path. */
+/** What is computed from costs. Where these do not state a dimension, 0.2.0 took them for none, and today they are unknown. */
+const OF_COSTS = /^(?:profit|roas|spend|cpi|cpc|cpm|ctr|ipm|ad_impressions_bought)/;
+/** 0.2.0 set the revenue of all devices against spend. */
+const OF_LTV = /^(?:roas|payback)/;
+
+/** Rows that only costs without the dimension made, in 0.2.0 that of nothing, and today that of what belongs to no group. */
+const isOfCostsAlone = (row: Record<string, unknown> | null): boolean =>
+  row?.is_unallocated === true ||
+  (row?.events === 0 &&
+    [row.clicks, row.installs, row.revenue, row.ad_requests].every((value) => value === 0));
+
+/** The part of an answer that means the same in both releases: see above. */
+function sharedPart(question: string, answer: unknown): unknown {
+  const isByTime = /group_by=(?:hour|day|week|month)(?:&|$)/.test(question);
+  const isOfLtv = question.startsWith('/v1/reports/ltv');
+  return JSON.parse(JSON.stringify(answer), (name, value) => {
+    if ((isOfLtv && OF_LTV.test(name)) || (!isByTime && OF_COSTS.test(name))) return undefined;
+    if (!isByTime && name === 'total_rows') return undefined;
+    return Array.isArray(value) ? value.filter((row) => !isOfCostsAlone(row)) : value;
+  });
+}
+
 async function readAll(address: URL, history: SentHistory, document: ApiDocument): Promise<Answers> {
   const { team, control } = clientOf(address, history);
   await control('settle', history.counter);
@@ -66,7 +88,7 @@ async function readAll(address: URL, history: SentHistory, document: ApiDocument
   };
   const answers: Answers = {};
   for (const question of questionsIn(document, facts))
-    answers[question] = settledPart(await team<unknown>('GET', question));
+    answers[question] = sharedPart(question, settledPart(await team<unknown>('GET', question)));
   return answers;
 }
 

@@ -10,7 +10,7 @@ import { type View, viewQuery } from '../../shell/view.ts';
 import { ComparedDays, comparedFigures, comparedTotal, readCompared } from '../../tables/compared.tsx';
 import { figureColumn, totalCells } from '../../tables/figure-column.tsx';
 import { GroupCell, groupLabel } from '../../tables/groups.tsx';
-import { earlierOf, UNKNOWN } from '../../tables/lacking.tsx';
+import { earlierOf } from '../../tables/lacking.tsx';
 import { LeftOut } from '../../tables/left-out.tsx';
 import { type MetricName, sortRows } from '../../tables/metrics.ts';
 import { isHourly } from '../../tables/part-of-day.ts';
@@ -84,6 +84,12 @@ async function TopCampaigns({
       ),
     ),
   ];
+  const ofTotals = compared.periods
+    ? {
+        name: revenue,
+        earlier: { ...earlierOf(revenue, compared.before?.totals), now: comparedTotal(compared, revenue) },
+      }
+    : undefined;
   return (
     <Card
       title="Top campaigns"
@@ -94,12 +100,10 @@ async function TopCampaigns({
         caption="Campaigns with the highest revenue"
         rows={rows}
         columns={columns}
-        totals={totalCells(1, figures, rows, compared.report.totals, view.currency, {
-          name: revenue,
-          earlier: compared.periods
-            ? { ...earlierOf(revenue, compared.before?.totals), now: comparedTotal(compared, revenue) }
-            : UNKNOWN,
-        }).with(0, 'All, with organic')}
+        totals={totalCells(1, figures, rows, compared.report.totals, view.currency, ofTotals).with(
+          0,
+          'All, with organic',
+        )}
       />
     </Card>
   );
