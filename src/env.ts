@@ -178,3 +178,6 @@ export function queueFor(env: Env, applicationId: string, shard: number): Queue 
   const queues = queuesSentTo(env);
   return queues[queueIndex(applicationId, shard, queues.length)] ?? env.EVENTS;
 }
+
+/** The object that remembers for the whole deployment, also while the database does not respond. Its name stands in place of an application's. */
+export const deploymentMemory = (env: Pick<Env, 'CREATIVES'>) => env.CREATIVES.getByName('deployment');

@@ -1,5 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { alerts, applications, channels, database } from '#db';
+import { deploymentMemory } from '#env';
 import { isolate } from '#lib/input/isolate';
 import { logError } from '#lib/log';
 import { iso } from '#lib/time';
@@ -9,9 +10,8 @@ import { alertsLink, type Message } from './message.ts';
 import { sendTo } from './send.ts';
 
 // Alerts are in the database, so one on the database itself goes out from what an object of its own remembers: the channels of the alerts on the
-// problems that Health shows. The object has its name in place of an application's.
+// problems that Health shows.
 
-const OBJECT = 'deployment';
 const TIMEOUT_MS = 5_000;
 
 /** What is needed to tell a channel, without the database. */
@@ -57,7 +57,7 @@ function messageOf({ application }: Remembered, state: 'fired' | 'resolved', sin
  */
 export async function watchDatabase(env: Env, now: number): Promise<void> {
   const channels = await withTimeout(readChannels(env), TIMEOUT_MS).catch(() => null);
-  const memory = env.CREATIVES.getByName(OBJECT);
+  const memory = deploymentMemory(env);
   const toTell = await memory.noteDatabase(channels, now);
   if (!toTell) return;
   const { state, since } = toTell;

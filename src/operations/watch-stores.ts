@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type Database, database, excluded, scheduleRuns } from '#db';
+import { deploymentMemory } from '#env';
 import { logError } from '#lib/log';
 import { readRuns } from './schedule-runs.ts';
 import { type Loss, recordLoss } from './store-losses.ts';
@@ -10,7 +11,6 @@ import { type Loss, recordLoss } from './store-losses.ts';
 
 /** Earlier releases wrote a time into it, which nothing reads any more. */
 const MARK = 'deployment/heartbeat.json';
-const OBJECT = 'deployment';
 
 /** What both keep of the last call: epoch milliseconds, null if a store has none, and whether the bucket has its mark. */
 type Kept = { inDatabase: number | null; inObject: number | null; isMarked: boolean };
@@ -24,7 +24,7 @@ export async function watchStores(
   now: number,
 ): Promise<void> {
   const db = database(env.DB);
-  const object = env.CREATIVES.getByName(OBJECT);
+  const object = deploymentMemory(env);
   // The object is read first and written last. So its time is never ahead of the database's, whatever other calls do meanwhile.
   const inObject = await object.readHeartbeat();
   const isMarked = (await env.RAW_EVENTS.head(MARK)) !== null;

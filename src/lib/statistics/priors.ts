@@ -39,20 +39,15 @@ export function priorsFrom(all: Purchases): Priors | null {
   );
   if (sum + repeated <= 0) return null;
   const firstMean = count > 0 && sum > 0 ? sum / count : repeated / repeats;
-  if (hasManyPayers(all)) {
-    const first = fitFirstPurchase(all.firsts, all.waiting);
-    return {
-      buying: about(fitBgNbd(all.histories).logs, OF_COHORTS),
-      value: about(fitGammaGamma(all.spending, valuePrior(firstMean)).logs, OF_COHORTS),
-      ...(first ? { first: about(first.logs, OF_COHORTS) } : {}),
-      firstMean,
-    };
-  }
+  const isRich = hasManyPayers(all);
   const first = fitFirstPurchase(all.firsts, all.waiting);
+  const value = valuePrior(firstMean);
   return {
-    buying: about(Object.values(PUBLISHED.buying).map(Math.log), OF_APPLICATIONS.buying),
-    value: valuePrior(firstMean),
-    ...(first ? { first: about(first.logs, OF_APPLICATIONS.first) } : {}),
+    buying: isRich
+      ? about(fitBgNbd(all.histories).logs, OF_COHORTS)
+      : about(Object.values(PUBLISHED.buying).map(Math.log), OF_APPLICATIONS.buying),
+    value: isRich ? about(fitGammaGamma(all.spending, value).logs, OF_COHORTS) : value,
+    ...(first ? { first: about(first.logs, isRich ? OF_COHORTS : OF_APPLICATIONS.first) } : {}),
     firstMean,
   };
 }

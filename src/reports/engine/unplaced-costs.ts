@@ -117,8 +117,7 @@ async function readPlaces(
   { applicationId, names }: CostsAsked,
   rows: readonly FoundCosts[],
 ): Promise<Places> {
-  const level = names.includes('creative') ? creatives : names.includes('adset') ? adsets : null;
-  if (!level) return new Map();
+  if (!names.some(isFineName)) return new Map();
   const within = [...new Set(rows.map(({ own_campaign: own }) => String(own)))];
   const found = await db
     .select({ creative: creatives.id, adsetId: adsets.id, adset: adsets.name, campaign: campaigns.name })
